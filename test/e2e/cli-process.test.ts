@@ -128,7 +128,7 @@ describe('terminals', () => {
     );
   });
 
-  it('that do not know their width see the table alone', async () => {
+  it('terminals of unknown width get the table alone', async () => {
     const seen = await screen(0, 'concurrency');
     expect(seen).not.toContain('reading limits');
     expect(stripVTControlCharacters(seen)).toMatch(

@@ -108,7 +108,7 @@ it.each(['cut', 'swallow'] as const)(
   },
 );
 
-it('nobody leads while no instance reaches PostgreSQL, health and doctor say why, and all goes on afterwards', async () => {
+it('no instance leads while none reaches PostgreSQL, health and doctor say why, and all goes on afterwards', async () => {
   const { fleet, link, linkedUrl, linked } = await linkedFleet();
   const other = await fleet.startDaemon({ CARDPOLL_DATABASE_URL: linkedUrl });
   await fleet.setIntervals(2);

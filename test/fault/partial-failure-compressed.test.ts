@@ -205,7 +205,7 @@ describe.each([8, 20])('a large fleet of which %i %% fail, scaled 1:500', (perce
 });
 
 describe('back-pressure', () => {
-  it('of one lone answer makes that card wait, and nobody else', async () => {
+  it('one lone answer makes that card wait, and no other', async () => {
     const polled = await start({ ...SMALL, taskTypes: ['carddata'] });
     await polled.time.run(WINDOW_MS);
     let lone = true;
@@ -220,7 +220,7 @@ describe('back-pressure', () => {
     expect(await calls(polled, 4 * WINDOW_MS, (_, id) => id === 7), 'asked again').toBeGreaterThanOrEqual(2);
   });
 
-  it('of many pauses the type for as long as was asked, and resume ends that', async () => {
+  it('back-pressure of many pauses the type for as long as was asked, and resume ends that', async () => {
     const polled = await start();
     await polled.time.run(WINDOW_MS);
     let busy = true;

@@ -106,7 +106,7 @@ it.each(PARTS)('%s', async (_, script, possible) => {
 });
 
 describe('a pause', () => {
-  it('of an hour that the gateway asks for ends with the cap, and shows', async () => {
+  it('a pause of an hour that the gateway asks for ends with the cap, and shows', async () => {
     const store = await openRedisLiveStore({ url: fleet.redisServer.url });
     follow((call) =>
       call.interfaceName === 'flow' ? { status: 429, headers: { 'retry-after': '3600' } } : healthy(call),

@@ -81,7 +81,7 @@ async function standStillHolding(cardIds: readonly number[]): Promise<void> {
   }
 }
 
-it('acts on no lease that ended while it stood still', async () => {
+it('a daemon acts on no lease that ended while it was frozen', async () => {
   const [daemon] = fleet.daemons;
   const cards = [1, 2, 3];
   await standStillHolding(cards);

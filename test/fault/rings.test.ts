@@ -102,7 +102,7 @@ describe('configs changed in SQL', () => {
 });
 
 describe('lost members', () => {
-  it('buckets that somebody deleted are filled again', async () => {
+  it('deleted buckets are filled again', async () => {
     const fleet = await loadedFleet();
     const keys = await bucketKeys(fleet, 'carddata');
     await fleet.redis.unlink(...keys.slice(0, keys.length / 2));

@@ -97,7 +97,7 @@ describe('the API', () => {
     expect((await put('x', { retention_days: 7 })).status).toBe(404);
   });
 
-  it('previews, runs one at a time, tells the progress, and the daemon logs the end', async () => {
+  it('previews, runs one at a time, shows the progress, and the daemon logs the end', async () => {
     await addExpired(3 * BATCH);
     const preview = await fleet.get<{ items: Array<{ target: string; rows: number }>; total_rows: number }>(
       `${CLEANUP}/preview`,

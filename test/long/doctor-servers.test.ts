@@ -118,7 +118,7 @@ it('months ahead without a partition: a daemon as the command starts it makes th
   await lead(item.command);
 });
 
-it('a Redis that cannot save refuses writes: the command saves anew, once there is room', async () => {
+it('a Redis that cannot save refuses writes: the command saves again, once there is room', async () => {
   const server = await freshRedis({ args: ['--save', '3600 1'] });
   const env = { CARDPOLL_REDIS_URL: server.url, CARDPOLL_DATABASE_URL: await emptyDatabase() };
   const redis = (words: string) => typeCommand(`redis-cli -e -u ${server.url} ${words}`, {});

@@ -112,7 +112,7 @@ describe('a fleet that is well', () => {
 });
 
 describe('surroundings', () => {
-  it('that are all away are found so, each with what to do', async () => {
+  it('all surroundings are away: each is found, with what to do', async () => {
     const file = join(directory, 'file');
     writeFileSync(file, '');
     const nowhere = `127.0.0.1:${await freePort()}`;
@@ -231,7 +231,7 @@ describe('surroundings', () => {
     expect(found('data directory')?.detail).toMatch(/can be created in/);
   });
 
-  it('a server that hides its memory: it cannot be told', async () => {
+  it('a server that hides its memory: the finding says that it is unknown', async () => {
     const closed = await freshRedis();
     type(`redis-cli -u ${closed.url} ACL SETUSER default -info`);
     const { code, report, statusOf } = await examine({ CARDPOLL_REDIS_URL: closed.url });
@@ -337,7 +337,7 @@ describe('a fleet that is not well', () => {
     await becomes('running counts', 'ok');
   });
 
-  it('an initialisation nobody goes on with: the command does', async () => {
+  it('an initialisation without a leader: the command continues it', async () => {
     for (const { process } of fleet.daemons) process.signal('SIGKILL');
     await waitFor(async () => (await examine()).found('instances')?.detail === 'no instance is alive', {
       what: 'the instances to be given up',
@@ -375,7 +375,7 @@ describe('a fleet that is not well', () => {
 });
 
 describe('a gateway that fails many calls', () => {
-  it('is told by the success rate, with what the calls fail by', async () => {
+  it('the success rate names the reasons of the failed calls', async () => {
     const failing = await Fleet.start({ simulator: ['--failure-rate', '0.3'] });
     try {
       const daemon = await failing.startDaemon();

@@ -110,7 +110,7 @@ describe('a reader that leaves', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('that is slow gets every line, and no warning comes of it', async () => {
+  it('a slow reader gets every line, and no warning comes of it', async () => {
     const tree = new LogTree();
     tree.write('a.log', `{"time":"2026-02-01T10:00:00Z","iccid":"${CARD}"}\n`.repeat(100_000));
     const line = `"$0" "$1" ${search(tree, '--all', '-o', 'jsonl').map(quoted).join(' ')} | (dd bs=4k 2>/dev/null | wc -l)`;

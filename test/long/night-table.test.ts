@@ -195,7 +195,7 @@ async function normalFor(seconds: number): Promise<number> {
   return since;
 }
 
-it.each(NIGHTS)('$night: named, told and over', async ({ night, named, wakes, begin, end }) => {
+it.each(NIGHTS)('$night: named, reported and over', async ({ night, named, wakes, begin, end }) => {
   await normalFor(CALM_SECONDS);
   // What comes back while its alert is open is the same incident.
   await waitFor(

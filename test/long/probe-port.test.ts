@@ -68,7 +68,7 @@ async function probeUrlOf(process: RunningCli): Promise<string> {
 const statusOf = async (url: string, headers: Record<string, string> = {}) =>
   (await fetch(url, { headers })).status;
 
-it('opens no port unless it is told to, and is seen in the list of instances by its name', async () => {
+it('opens no port unless it is configured, and is in the list of instances by its name', async () => {
   const workers = ['one', 'two'].map((name) => worker(['--instance-name', name]));
   for (const [at, name] of ['one', 'two'].entries()) {
     const found = await waitFor(
@@ -116,7 +116,7 @@ describe('--probe-listen', () => {
     await one.stop();
   });
 
-  it('that is taken ends the daemon as --listen does', async () => {
+  it('a port that is taken ends the daemon as with --listen', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;

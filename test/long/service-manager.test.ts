@@ -72,7 +72,7 @@ describe('a notify socket', () => {
     expect(manager.count('WATCHDOG=1')).toBe(0);
   });
 
-  it('that cannot be one ends the daemon with 78', async () => {
+  it('an impossible notify socket ends the daemon with 78', async () => {
     const env = { NOTIFY_SOCKET: 'relative\u001b[2J', CARDPOLL_GATEWAY_URL: fleet.gatewayUrl };
     const result = await runCli(['daemon', '--data-dir', ':memory:'], { env });
     expect(result).toMatchObject({ code: 78, stderr: expect.stringContaining('NOTIFY_SOCKET') });

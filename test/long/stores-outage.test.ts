@@ -97,7 +97,7 @@ const FAULTS: ReadonlyArray<{
 ];
 
 it.each(FAULTS)(
-  '$fault: somebody is told within a minute, and of the end',
+  '$fault: a webhook arrives within a minute, and another at the end',
   async ({ fault, told, text, begin, end }) => {
     const before = (await outages()).length;
     const fired = messages('alert.fired').length;

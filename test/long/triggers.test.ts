@@ -278,7 +278,7 @@ describe('the command line', () => {
   const cli = (...args: string[]) =>
     runCli(['trigger', ...args], { env: { CARDPOLL_URL: fleet.daemons.at(-1)?.url } });
 
-  it('waits for the end and tells how it went', async () => {
+  it('waits for the end and shows the result', async () => {
     const single = await cli('single', '--card-id', '11', '--task', 'realname', '--wait', '-o', 'json');
     expect([single.code, JSON.parse(single.stdout)]).toMatchObject([
       0,

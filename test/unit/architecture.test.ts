@@ -173,7 +173,7 @@ describe('src', () => {
     expect(tree.filter((file) => !file.source.startsWith('//')).map((file) => file.path)).toEqual([]);
   });
 
-  it('exports nothing that nobody imports', () => {
+  it('exports nothing that is not imported', () => {
     const others = ['..', '../../scripts'].flatMap((folder) =>
       readSourceTree(fileURLToPath(new URL(folder, import.meta.url))),
     );

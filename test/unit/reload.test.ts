@@ -121,7 +121,7 @@ it('names settings that need a restart as operators write them', async () => {
   ]);
 });
 
-it('tells the audit trail what changed, of tokens whose they are and no more', async () => {
+it('records what changed in the audit trail; of tokens only their names', async () => {
   const secret = 's3cret-'.repeat(4);
   const env = { CARDPOLL_ADMIN_TOKENS: `operator:${secret},viewer:${secret}x` };
   const { subject, changes } = await reloader(() =>

@@ -42,7 +42,7 @@ describeLiveStore('concurrent claimers', (live) => {
     });
   });
 
-  it('that reset slots meanwhile never make the count negative or lose a card', async () => {
+  it('claimers that reset slots in between never make the count negative or lose a card', async () => {
     await live.store.work.setMaxConcurrency(REALNAME, LIMIT);
     await queueCards(live.store, range(300));
     const ended = new Set<number>();

@@ -45,7 +45,7 @@ describeLiveStore('urgent cards', (live) => {
     }
   });
 
-  it('that come first are before the other urgent ones, also if they were urgent before', async () => {
+  it('urgent cards that come first are before the other urgent ones, also if they were urgent before', async () => {
     await makeUrgent([1, 2, 3]);
     await makeUrgent([3, 4], 'first');
     await makeUrgent([4]);
@@ -66,7 +66,7 @@ describeLiveStore('urgent cards', (live) => {
     expect(await lanes(2)).toEqual([300, 301].map((cardId) => [cardId, 'urgent']));
   });
 
-  it('come to their turn beside the manual list, also with one slot', async () => {
+  it('get their turn next to the manual list, even with one slot', async () => {
     await queueCards(live.store, range(20));
     await live.store.manual.push(REALNAME, range(20, 201).map(String));
     await makeUrgent(range(20, 101));

@@ -53,7 +53,7 @@ describe('while statements wait for a locked table', () => {
     await Promise.allSettled(blocked);
   });
 
-  it('requests have fewer connections, and tell who blocks all the same', async () => {
+  it('requests have fewer connections, and still say which session blocks them', async () => {
     const requests = store.bounded(3);
     const blocked: Array<Promise<unknown>> = [];
     await whileLocked('cards', async () => {

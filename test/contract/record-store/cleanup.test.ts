@@ -379,7 +379,7 @@ describeRecordStore('cleanup', (db) => {
     const tables = async (like: string) =>
       (await db.sql(`SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE $1`, [like])).length;
 
-    it('that have expired are dropped as a whole; of the month the retention ends in, rows', async () => {
+    it('months that have expired are dropped as a whole; of the month the retention ends in, rows', async () => {
       // 180 days before NOW is May 25th.
       await records('2026-04', 12_000, '2026-04-30T12:00:00+08:00');
       await records('2026-05', 100, '2026-05-25T17:59:59+08:00');
@@ -401,7 +401,7 @@ describeRecordStore('cleanup', (db) => {
       expect(await tables('usage_records_2026_04')).toBe(0);
     });
 
-    it('of usage: the current one and the one before stay whatever the retention', async () => {
+    it('months of usage stay while they are the current one or the one before', async () => {
       for (const month of ['2026-09', '2026-10', '2026-11', '2026-12']) {
         await db.store.results.ensurePartitions(month);
         await db.sql(
@@ -448,7 +448,7 @@ describeRecordStore('cleanup', (db) => {
       expect(await tables('usage_records_2025%')).toBe(0);
     });
 
-    it('that a run was about to drop when it was cancelled stay if they are to be kept now', async () => {
+    it('months that a run was about to drop when it was cancelled stay if they are to be kept now', async () => {
       await records('2025-01', 5, '2025-01-15T00:00:00Z');
       await begin('cancelled');
       while ((await db.sql('SELECT 1 FROM cleanup_run_items WHERE dropping IS NOT NULL')).length === 0)

@@ -80,7 +80,7 @@ describeBothRecordStores('made changes', (db) => {
     expect(made).toBe(2);
   });
 
-  it('of one request are told apart by their numbers', async () => {
+  it('changes of one request are distinguished by their numbers', async () => {
     const both = async () => {
       const actor = attempt('k');
       return [
@@ -102,7 +102,7 @@ describeBothRecordStores('made changes', (db) => {
     expect([made, await actions()]).toEqual([1, []]);
   });
 
-  it('that failed may be made by a repeat', async () => {
+  it('failed changes may be made by a repeat', async () => {
     const bug = new Error('a bug');
     const failing = () => Promise.reject(bug);
     for (const run of [
@@ -116,7 +116,7 @@ describeBothRecordStores('made changes', (db) => {
     expect(await actions()).toEqual(['pause.begin', 'pause.begin.failed', 'pause.begin']);
   });
 
-  it('that are refused for what the first attempt did meanwhile are told what it did', async () => {
+  it('a change that is refused for what the first attempt did is answered with what that did', async () => {
     const last = async () => {
       await audit.change(attempt('k'), make);
       throw new Error('there is no room for another one');

@@ -129,7 +129,7 @@ describeRecordStore('cards over their package that run', (db) => {
     });
   });
 
-  it('of exchanged SIMs count by the readings of the SIM that the card has', async () => {
+  it('a card with an exchanged SIM counts by the readings of the SIM that it has', async () => {
     const exchange = async (a: number, b: number) => {
       await db.sql(`UPDATE cards SET iccid = '${iccidOf(999)}' WHERE card_id = ${a}`);
       await db.sql(`UPDATE cards SET iccid = '${iccidOf(a)}' WHERE card_id = ${b}`);
@@ -142,7 +142,7 @@ describeRecordStore('cards over their package that run', (db) => {
     expect(await counted()).toEqual([1]);
   });
 
-  it('begin anew with the month, and with a walk from its first card', async () => {
+  it('begin again with the month, and with a walk from its first card', async () => {
     expect(await counted()).toEqual([1]);
     await db.store.stops.sweepOverRunning(1, ALL, '2026-12', true);
     expect(await db.store.stops.overRunning(), 'a walk over the turn of the month').toBeNull();

@@ -72,7 +72,7 @@ describeRecordStore('results of a card whose SIM changed', (db) => {
   });
 
   describe('usage', () => {
-    it('of a new SIM begins at its first reading, whatever another card has used of it', async () => {
+    it('usage of a new SIM begins at its first reading, whatever another card has used of it', async () => {
       await setIccid(NEW);
       await polls(101, NEW);
       expect(await usageOf()).toMatchObject({ usedMb: 10, lastReadingMb: 101, suspectedMb: null });
@@ -81,14 +81,14 @@ describeRecordStore('results of a card whose SIM changed', (db) => {
       expect(await usageOf()).toMatchObject({ usedMb: 30, lastReadingMb: 121 });
     });
 
-    it('of a new SIM that shows less than the former one is no dip', async () => {
+    it('usage of a new SIM that shows less than the former one is no dip', async () => {
       await setIccid(NEW);
       await polls(8, NEW);
       await polls(9, NEW);
       expect(await usageOf()).toMatchObject({ usedMb: 11, lastReadingMb: 9, suspectedMb: null });
     });
 
-    it('of a SIM that returns begins anew: another card may have used it meanwhile', async () => {
+    it('usage of a SIM that returns begins again: another card may have used it in between', async () => {
       await setIccid(NEW);
       await setIccid(OLD);
       expect(await usageOf()).toMatchObject({ ofFormerIccid: true });
@@ -96,7 +96,7 @@ describeRecordStore('results of a card whose SIM changed', (db) => {
       expect(await usageOf()).toMatchObject({ usedMb: 10, lastReadingMb: 500 });
     });
 
-    it('of a new SIM at the turn of a month adds nothing to either month', async () => {
+    it('usage of a new SIM at the turn of a month adds nothing to either month', async () => {
       await setIccid(NEW);
       await db.store.results.ensurePartitions('2026-12');
       await polls(101, NEW, '2026-12');
@@ -107,7 +107,7 @@ describeRecordStore('results of a card whose SIM changed', (db) => {
       ]);
     });
 
-    it('that a version before wrote counts for the SIM that the card has', async () => {
+    it('usage that a version before wrote counts for the SIM that the card has', async () => {
       expect(await db.sql('SELECT iccid FROM card_usage')).toEqual([{ iccid: OLD }]);
       await db.sql('UPDATE card_usage SET iccid = NULL');
       await polls(15, OLD);

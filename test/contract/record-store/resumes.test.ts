@@ -249,7 +249,7 @@ describeRecordStore('resumes', (db) => {
     ]);
   });
 
-  describe('of more cards than one step takes', () => {
+  describe('a run of more cards than one step takes', () => {
     const CARDS = 10_300;
     const ALL = { sinceMs: 0, carrierId: null };
     const waiting = async () =>
@@ -719,7 +719,7 @@ describeRecordStore('resumes', (db) => {
     });
   });
 
-  describe('of a card that has another SIM', () => {
+  describe('an order for a card that has another SIM', () => {
     it('calls nothing by a vendor id that the card has no more', async () => {
       const { id } = await create({ cardIds: [1] });
       await db.sql("UPDATE cards SET vendor_id = 'v-2' WHERE card_id = 1");

@@ -192,7 +192,7 @@ describeRecordStore('rules of stops', (db) => {
     expect(await claim(1), 'waits for an operator').toMatchObject({ state: 'held' });
   });
 
-  it('a released stop is judged anew, and the budget does not hold it', async () => {
+  it('a released stop is judged again, and the budget does not hold it', async () => {
     for (const cardId of [1, 2, 3]) await claim(cardId, { maxPerHour: 0 });
     await db.sql('UPDATE cards SET allowance_mb = 5000 WHERE card_id = 2');
     expect((await db.store.stops.release([1, 2, 6, 99], BY)).toSorted()).toEqual([1, 2]);

@@ -44,7 +44,7 @@ describeRecordStore('stops of a card that changed', (db) => {
   });
 
   describe('by its allowance', () => {
-    it('is judged anew after a top-up, by a reading of after it, and once', async () => {
+    it('a card is judged again after a top-up, by a later reading, and once', async () => {
       await stopped();
       await raise(3_000);
       await runs();
@@ -108,17 +108,20 @@ describeRecordStore('stops of a card that changed', (db) => {
       expect(await claim()).toEqual({ state: 'done' });
     });
 
-    it.each(['resumed', 'dismissed', 'held', 'observed'])('is judged anew when it was %s', async (state) => {
-      await stopped();
-      await db.sql(
-        `UPDATE card_stops SET state = '${state}', resumed_at = clock_timestamp(), held_by = 'budget_day'`,
-      );
-      await raise(3_000);
-      await runs();
-      await uses(3_500);
-      expect(await isWanted()).toBe(true);
-      expect(await claim()).toMatchObject({ state: 'granted', attempt: 2 });
-    });
+    it.each(['resumed', 'dismissed', 'held', 'observed'])(
+      'a stop that was %s is judged again',
+      async (state) => {
+        await stopped();
+        await db.sql(
+          `UPDATE card_stops SET state = '${state}', resumed_at = clock_timestamp(), held_by = 'budget_day'`,
+        );
+        await raise(3_000);
+        await runs();
+        await uses(3_500);
+        expect(await isWanted()).toBe(true);
+        expect(await claim()).toMatchObject({ state: 'granted', attempt: 2 });
+      },
+    );
 
     it('is judged within the budget, and is held beyond it', async () => {
       await stopped();
@@ -132,7 +135,7 @@ describeRecordStore('stops of a card that changed', (db) => {
   });
 
   describe('by its SIM', () => {
-    it('is judged anew for a new SIM, by a reading of it', async () => {
+    it('a card is judged again for a new SIM, by a reading of that SIM', async () => {
       await stopped();
       await setSim(NEW_SIM);
       await runs();
@@ -150,7 +153,7 @@ describeRecordStore('stops of a card that changed', (db) => {
       expect(items.map(({ after }) => (after as { iccid: string }).iccid)).toEqual([NEW_SIM, iccidOf(1)]);
     });
 
-    it('is judged anew for a SIM that was exchanged before it was stopped', async () => {
+    it('a card is judged again for a SIM that was exchanged before its stop', async () => {
       await setSim(NEW_SIM);
       expect(await isWanted()).toBe(false);
       await uses(1_500);
@@ -175,7 +178,7 @@ describeRecordStore('stops of a card that changed', (db) => {
       expect(await claim()).toMatchObject({ state: 'granted' });
     });
 
-    it('begins anew beside a call for the former SIM, and keeps that one in the audit trail', async () => {
+    it('a stop begins again while a call for the former SIM runs, and the audit trail keeps that call', async () => {
       await claim();
       await setSim(NEW_SIM);
       await uses(1_500);

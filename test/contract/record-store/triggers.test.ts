@@ -289,7 +289,7 @@ describeRecordStore('manual triggers', (db: Context) => {
       expect(await db.sql('SELECT * FROM manual_trigger_cards')).toEqual([]);
     });
 
-    it('of all cancels the unfinished ones of a task type or of all, and leaves a new one its turn', async () => {
+    it('cancelling all ends the unfinished triggers of a task type or of all, and leaves a new one its turn', async () => {
       const create = async (cards: readonly number[], taskType: TaskType) =>
         (await db.store.triggers.create({ ...listed(cards), taskType }, 1)).trigger.triggerId;
       const [one, two, other] = [
@@ -369,7 +369,7 @@ describeRecordStore('manual triggers', (db: Context) => {
       expect(await db.store.triggers.owed('realname', -700_000, null, 10)).toEqual([]);
     });
 
-    it('that may not be polled yet are counted up to a number, with the time of the last', async () => {
+    it('owed cards that may not be polled yet are counted up to a number, with the time of the last', async () => {
       const make = async (cardIds: number[]) =>
         (await db.store.triggers.create(listed(cardIds), 10)).trigger.triggerId;
       const [one, two, none] = [await make([1, 2, 3, 4]), await make([2]), await make([1])];

@@ -5,7 +5,7 @@ import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { addCards, describeBothRecordStores } from './stores.ts';
 
 describeBothRecordStores('types', (db) => {
-  it('of tasks', async () => {
+  it('types of tasks', async () => {
     const rows = await db.sql('SELECT task_type FROM task_types');
     expect(rows.map((row) => row.task_type).sort()).toEqual([...TASK_TYPES].sort());
     await expect(
@@ -13,7 +13,7 @@ describeBothRecordStores('types', (db) => {
     ).rejects.toThrow(/concurrency_configs_task_type_fkey/);
   });
 
-  it('of rules, with the task types they watch', async () => {
+  it('types of rules, with the task types they watch', async () => {
     const rows = await db.sql('SELECT rule_type, task_type FROM rule_types');
     const fitting = RULE_TYPES.flatMap((rule) =>
       TASK_TYPES.filter((task) => ruleTypeFits(rule, task)).map((task) => `${rule} ${task}`),
@@ -26,7 +26,7 @@ describeBothRecordStores('types', (db) => {
     ).rejects.toThrow(/alert_rules_rule_type_fkey/);
   });
 
-  it.each(TASK_TYPES)('of tasks have a time of the last poll each: %s', async (taskType) => {
+  it.each(TASK_TYPES)('each task type has a time of the last poll: %s', async (taskType) => {
     await addCards(db.store, 1);
     await db.store.results.write([{ cardId: 1, taskType, polledAtMs: 1_795_251_272_123 }]);
     const card = await db.store.cards.find('1');

@@ -56,7 +56,7 @@ it('asks for a new token when all are revoked, and loses no reading', async () =
   expect([...failures.values()].flatMap((kinds) => [...kinds]).filter((kind) => kind !== 'auth')).toEqual([]);
 });
 
-it('stands a token server that answers without a token', async () => {
+it('the client survives a token server that answers without a token', async () => {
   once.tokens.instead = { body: { expires_in: 'soon' } };
   once.tokens.revoke();
   const { token } = once.gateway.stats().calls;

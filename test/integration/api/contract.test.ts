@@ -136,7 +136,7 @@ describe('the document', () => {
     expect(document.servers).toEqual([expect.objectContaining({ url: '/' })]);
   });
 
-  it('stands a common linter', async () => {
+  it('passes a common linter', async () => {
     const config = await createConfig({ extends: ['recommended'], rules: { 'info-license': 'off' } });
     const problems = await lintFromString({ source: JSON.stringify(document), config });
     expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
@@ -187,7 +187,7 @@ describe('the document', () => {
 
 describe('every operation', () => {
   // Before the next one, which deletes what there is.
-  it('that changes something by PUT tells its version, and changes no other one', async () => {
+  it('PUT answers with the version, and refuses another one', async () => {
     const make = operations.find((one) => nameOf(one) === 'POST /api/admin/polling-alert-rules') as Operation;
     await send(make, { json: sampleOf(bodySchema(make) as Schema) });
     const puts = operations.filter(({ method }) => method === 'PUT');
@@ -230,7 +230,7 @@ describe('every operation', () => {
     expect(succeeded).toBeGreaterThan(operations.length * 0.6);
   });
 
-  it('refuses every other method with 405 and tells the right ones', async () => {
+  it('refuses every other method with 405 and lists the right ones', async () => {
     const paths = new Map<string, string[]>();
     for (const { path, method } of operations) paths.set(path, [...(paths.get(path) ?? []), method]);
     for (const [path, allowed] of paths) {
@@ -243,7 +243,7 @@ describe('every operation', () => {
     }
   });
 
-  it('that changes something by PUT tells its version, and changes no other one', async () => {
+  it('PUT answers with the version, and refuses another one', async () => {
     const puts = operations.filter(({ method }) => method === 'PUT');
     expect(puts.length).toBeGreaterThan(3);
     for (const operation of puts) {
@@ -267,7 +267,7 @@ describe('every operation', () => {
     }
   });
 
-  it('does not know ids that nobody gave', async () => {
+  it('answers 404 for unknown ids', async () => {
     for (const operation of operations.filter(({ path }) => path.includes('{'))) {
       const schema = bodySchema(operation);
       const call = schema === undefined ? {} : { json: sampleOf(schema) };
@@ -338,7 +338,7 @@ describe('strictness', () => {
 });
 
 describe('bodies', () => {
-  it('of another type are refused with 415', async () => {
+  it('bodies of another type are refused with 415', async () => {
     for (const operation of changing()) {
       for (const type of ['text/plain', 'application/xml', 'multipart/form-data', 'nonsense']) {
         const reply = await send(operation, { body: '{}', headers: { 'content-type': type } });
@@ -347,7 +347,7 @@ describe('bodies', () => {
     }
   });
 
-  it('of malformed or poisoned JSON are refused with 400', async () => {
+  it('bodies of malformed or poisoned JSON are refused with 400', async () => {
     for (const operation of changing().filter((one) => one.requestBody === undefined || bodySchema(one))) {
       for (const body of [
         '{"a": ',
@@ -371,7 +371,7 @@ describe('bodies', () => {
     }
   });
 
-  it('that are no object, or have fields nobody knows, are refused with 422', async () => {
+  it('bodies that are no object, or have unknown fields, are refused with 422', async () => {
     for (const operation of withJson()) {
       const sample = sampleOf(bodySchema(operation) as Schema) as object;
       for (const json of [[], 'text', 1, null]) {

@@ -79,7 +79,7 @@ describe('opening', () => {
     await expect(open('0.0.0.0', 0)).rejects.toMatchObject({ kind: 'config', code: 'tokens_missing' });
   });
 
-  it('tells its address, also of IPv6', async () => {
+  it('shows its address, also with IPv6', async () => {
     const server = await open('::1', 0);
     expect(server.address).toMatch(/^\[::1\]:\d+$/);
     expect((await request(`http://${server.address}/livez`)).statusCode).toBe(200);

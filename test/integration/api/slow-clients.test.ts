@@ -27,32 +27,32 @@ function expectProblem(answer: string, status: number, code: string): void {
 }
 
 describe('a connection', () => {
-  it('whose head never ends is answered and closed', async () => {
+  it('a connection whose head never ends is answered and closed', async () => {
     const client = await to(api, 'GET /livez HTTP/1.1\r\n');
     await client.trickle(TRICKLE_MS, (index) => `X-${index}: y\r\n`);
     expectProblem(client.received, 408, 'request_timeout');
   });
 
-  it('that says nothing is closed', async () => {
+  it('a connection that says nothing is closed', async () => {
     const client = await to(api);
     await waitFor(() => client.closed);
   });
 });
 
 describe('a body', () => {
-  it('that comes byte by byte is answered and its connection closed', async () => {
+  it('a body that comes byte by byte is answered and its connection closed', async () => {
     const client = await to(api, postHead('/api/admin/polling-concurrency/reset', 'application/json', 9_999));
     await client.trickle(TRICKLE_MS, () => ' ');
     expectProblem(client.received, 408, 'request_timeout');
   });
 
-  it('of a refused request does not keep the connection', async () => {
+  it('a body of a refused request does not keep the connection', async () => {
     const client = await to(api, postHead('/api/admin/nothing', 'application/octet-stream', 9_999));
     await client.trickle(TRICKLE_MS, () => ' ');
     expectProblem(client.received, 404, 'not_found');
   });
 
-  it('of an import may take its time while it goes on', async () => {
+  it('a body of an import may take its time while it goes on', async () => {
     const rows = 60;
     // One row is progress enough, however seldom a busy machine lets one go out.
     const row = (id: number) => `${id},${String(id).padStart(20, '8')},${' '.repeat(2_000)}\n`;
@@ -70,7 +70,7 @@ describe('a body', () => {
     client.socket.destroy();
   });
 
-  it('of an import that stands still ends it, and keeps what came', async () => {
+  it('a client that stops sending ends its import, and what came is kept', async () => {
     const client = await to(api, postHead(IMPORT_PATH, 'application/x-ndjson', 999_999));
     client.socket.write('{"card_id": 77, "iccid": "89860000000000000077"}\n');
     await client.trickle(TRICKLE_MS, () => ' ');

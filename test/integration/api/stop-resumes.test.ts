@@ -86,7 +86,7 @@ describe('a run', () => {
     expect((await get(`${RUNS}/${body.id}`)).body).toMatchObject({ skipped: 2 });
   });
 
-  it('of cards that nobody stopped since is over at once', async () => {
+  it('a run without any stopped card is over at once', async () => {
     expect((await post(RUNS, { since: agoText(-1), reason: REASON })).body).toMatchObject({
       status: 'completed',
       total: 0,

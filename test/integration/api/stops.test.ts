@@ -306,7 +306,7 @@ describe('in mode observe', () => {
 });
 
 describe('two operators at once', () => {
-  it('decide about each stop once, whoever of them it is', async () => {
+  it('decide about each stop once', async () => {
     await api.hold(30_000);
     const [released, dismissed, listed] = await Promise.all([
       post('/stops/release', { all: true, reason: 'release' }),

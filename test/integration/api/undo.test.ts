@@ -225,7 +225,7 @@ describe('an undo', () => {
     });
   });
 
-  it('of no change, and of no number, is 404', async () => {
+  it('an undo of an unknown change, or of no number, is answered with 404', async () => {
     expect((await undo(999_999)).status).toBe(404);
     expect((await send('POST', '/audit/x/undo')).status).toBe(404);
   });

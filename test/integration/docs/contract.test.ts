@@ -26,7 +26,7 @@ function endpointsIn(page: string): string[] {
   );
 }
 
-it('every endpoint stands in one of the two, and nothing else', async () => {
+it('every endpoint is in one of the two, and nothing else', async () => {
   const { body } = await api.call('GET', '/openapi.json');
   const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -35,7 +35,7 @@ it('every endpoint stands in one of the two, and nothing else', async () => {
   expect(written.sort()).toEqual(described.sort());
 });
 
-it('every command stands in the list', () => {
+it('every command is in the list', () => {
   const lines = contract.split('\n').filter((line) => line.startsWith('    cardpoll '));
   const missing = (ROOT.subcommands ?? [])
     .filter(({ hidden }) => hidden !== true)
@@ -51,7 +51,7 @@ function namesOf({ name, subcommands = [] }: CommandSpec): string[] {
   return [name, ...subcommands.flatMap(namesOf)];
 }
 
-it('every exit code stands in the table', () => {
+it('every exit code is in the table', () => {
   const table = contract.slice(contract.indexOf('## Exit codes'), contract.indexOf('## Redis names'));
   const codes = [...table.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
   expect(codes.map(Number)).toEqual(EXIT_STATUS.map(([code]) => code));

@@ -25,7 +25,7 @@ it.each<[string, unknown]>([
   expect(problemOf(error)).toEqual(UNEXPECTED);
 });
 
-it('tells what the caller can do something about', () => {
+it('says what the caller can change', () => {
   expect(problemOf(new CardpollError('conflict', 'busy_now', 'one runs', { hint: 'wait' }))).toEqual({
     status: 409,
     code: 'busy_now',

@@ -41,7 +41,7 @@ describe('--since', () => {
     expect(since).toBe(new Date(2026, 10, 20).toISOString());
   });
 
-  it('that is no time: 64, and what to type', async () => {
+  it('an invalid time ends with 64, and what to type', async () => {
     const { code, stderr } = await asked('1h ago');
     expect(code).toBe(64);
     expect(stderr).toMatch(/"1h ago" is not a time: type 2h for two hours ago .*02:00, today, yesterday/);
@@ -152,7 +152,7 @@ describe('--all', () => {
     expect(table.match(/ anna /g)).toHaveLength(430);
   });
 
-  it('of nothing says so', async () => {
+  it('an export of nothing says so', async () => {
     const { env } = await daemonWith([]);
     expect(await cli(['audit', '--all'], { env })).toMatchObject({
       code: 0,
@@ -218,7 +218,7 @@ describe('undo', () => {
         ...{ before: { retention_days: 1 }, after: { retention_days: 9 } },
       },
     ],
-  ])('of %s asks as the opposite change would', async (_, change) => {
+  ])('the undo of %s asks as the opposite change would', async (_, change) => {
     const { env, requests } = await daemon(change);
     expect(await cli(argv, { env })).toMatchObject({
       code: 64,
@@ -233,7 +233,7 @@ describe('undo', () => {
     expect(made(requests)).toHaveLength(1);
   });
 
-  it('of a shorter interval does not ask, and shows what is restored', async () => {
+  it('the undo of a shorter interval does not ask, and shows what is restored', async () => {
     const change = { action: 'config.update', object: 'config 3', before: CONFIG, after: config(900) };
     const { env } = await daemon(change);
     expect(await cli(argv, { env })).toMatchObject({

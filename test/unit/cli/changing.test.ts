@@ -589,7 +589,7 @@ describe('cards import', () => {
     expect((await cli(['cards', 'import', path], { env })).stderr).toBe('');
   });
 
-  it('ends with 66 for a missing file, before it asks anybody', async () => {
+  it('ends with 66 for a missing file, before it asks a question', async () => {
     const { code, stderr } = await cli(['cards', 'import', join(directory, 'none.csv')]);
     expect(code).toBe(66);
     expect(stderr).toMatch(/^cardpoll: no such file: .*none\.csv\n$/);

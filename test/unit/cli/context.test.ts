@@ -72,7 +72,7 @@ describe('the file', () => {
     ['current: x', /there is no context "x"/],
     ['contexts: {a: {url: nonsense}}', /a: url is not a URL/],
     ['{', /contexts\.yaml: /],
-  ])('that is broken (%s) is said to be: 78', async (text, said) => {
+  ])('a broken file (%s) is reported with 78', async (text, said) => {
     mkdirSync(join(env.XDG_CONFIG_HOME ?? '', 'cardpoll'), { recursive: true });
     writeFileSync(file, text);
     expect(await cli(['stats'], { env })).toMatchObject({ code: 78, stderr: expect.stringMatching(said) });

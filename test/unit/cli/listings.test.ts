@@ -366,7 +366,7 @@ describe('pages', () => {
     },
   );
 
-  it('that do not exist, and empty lists, say so', async () => {
+  it('missing pages and empty lists are reported', async () => {
     const page = { items: [], page: 7, page_size: 20, total: 53 };
     expect(await listed(page)).toBe('there is no page 7: 53 rules on 3 pages\n');
     expect(await listed({ ...page, page: 1, total: 0 })).toBe(

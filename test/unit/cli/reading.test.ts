@@ -424,9 +424,12 @@ it.each([
     /^no card matches\n$/,
     '/api/admin/cards?stopped=false&vendor_id=v-1&after_id=0&limit=20',
   ],
-])('cards list %j tells an empty fleet from a filter that leaves no card', async (filter, said, asked) => {
-  const { env, requests } = await daemonThatSays(json({ items: [], next_after_id: null }));
-  const { stdout } = await cli(['cards', 'list', ...filter], { env, tty: true });
-  expect(stdout).toMatch(said);
-  expect(requests.map(({ line }) => line)).toEqual([`GET ${asked}`]);
-});
+])(
+  'cards list %j says whether the fleet is empty or the filter leaves no card',
+  async (filter, said, asked) => {
+    const { env, requests } = await daemonThatSays(json({ items: [], next_after_id: null }));
+    const { stdout } = await cli(['cards', 'list', ...filter], { env, tty: true });
+    expect(stdout).toMatch(said);
+    expect(requests.map(({ line }) => line)).toEqual([`GET ${asked}`]);
+  },
+);

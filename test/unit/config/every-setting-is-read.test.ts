@@ -58,7 +58,7 @@ it('every setting of the table', () => {
   expect(unread.map(({ section, name }) => `${section}.${name}`)).toEqual([]);
 });
 
-it.each(Object.keys(SETTINGS))('would notice a setting of %s that nobody reads', (section) => {
+it.each(Object.keys(SETTINGS))('would notice a setting of %s that is never read', (section) => {
   expect(isRead(section, 'nobodyReadsThis')).toBe(false);
 });
 

@@ -487,7 +487,7 @@ describe('secrets in files', () => {
     (setting) => setting.file !== null && setting.scopes.includes('daemon'),
   );
 
-  it('every setting with a password, key or token may stand in one', () => {
+  it('every setting with a password, key or token may be in one', () => {
     expect(secrets.map(({ file: where }) => where?.credential).sort()).toEqual([
       'admin_tokens',
       'alerts.heartbeat_url',

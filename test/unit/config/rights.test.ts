@@ -29,12 +29,12 @@ async function refusal(flags: Record<string, string>, env: Record<string, string
 describe('a config file', () => {
   const withPassword = `redis_url: redis://:${PASSWORD}@r:6379\ndatabase_url: postgres://c:${PASSWORD}@d/c\n`;
 
-  it('that everybody may write is refused', async () => {
+  it('a config file that everybody may write is refused', async () => {
     const path = file('writable.yaml', 'log_level: warn\n', 0o666);
     expect(await refusal({ '--config': path })).toContain(`every user can write ${path}; run chmod`);
   });
 
-  it('that holds a password and that everybody may read is refused, without naming it', async () => {
+  it('a config file that holds a password and that everybody may read is refused, without naming it', async () => {
     const path = file('readable.yaml', withPassword, 0o644);
     const said = await refusal({ '--config': path });
     expect(said).toContain(`every user can read ${path}, which holds a password; run chmod 600`);

@@ -94,7 +94,7 @@ describe('the filter', () => {
     expect(screenOf(filtered(configs(), 'shift'))).not.toContain('not listed');
   });
 
-  it.each(LIST_VIEWS)('of %s works by the same keys, and fits with the longest values', (view) => {
+  it.each(LIST_VIEWS)('the filter of %s works by the same keys, and fits with the longest values', (view) => {
     const state = filtered(troubledState({ view, columns: 80, rows: 24 }), HOSTILE.slice(-9));
     expect(screenOf(state)).toMatch(/ \d+ of \d+/);
     for (const line of linesOf(state)) expect(widthOf(line)).toBeLessThanOrEqual(80);

@@ -200,7 +200,7 @@ describe('moving about', () => {
     expect(VIEWS.filter((view) => sourcesOf(emptyState({ view })).includes('stops'))).toEqual(['stops']);
   });
 
-  it.each(VIEWS)('%s always reads the overview, which tells whether the daemon is there', (view) => {
+  it.each(VIEWS)('%s always reads the overview, which shows whether the daemon is there', (view) => {
     expect(sourcesOf(emptyState({ view }))).toContain('overview');
     expect(sourcesOf(emptyState({ view, columns: 200, rows: 60 }))).toContain('overview');
   });
@@ -260,7 +260,7 @@ describe('answers', () => {
     expect(back).toMatchObject({ nextTryAtMs: null, nowMs: 10, data: { overview: { problem: null } } });
   });
 
-  it('of one source that fails leave the others alone', () => {
+  it('answers of one source that fails leave the others alone', () => {
     const failed: Event = { type: 'failed', source: 'history', problem: 'gone', nextTryAtMs: 9 };
     expect(stateAfter(calmState(), failed)).toMatchObject({
       nextTryAtMs: null,
@@ -612,7 +612,7 @@ describe('actions', () => {
     expect(press(counting, 'C')).toBe(counting);
   });
 
-  it('tell what came of them, and learn from a refusal that the token only reads', () => {
+  it('changes show their result, and a refusal shows that the token only reads', () => {
     expect(stateAfter(calmState(), { type: 'done', text: 'done' }).notice).toEqual({
       text: 'done',
       tone: 'green',

@@ -36,7 +36,7 @@ it('follows a change and its way back', () => {
   expect([shown('1').lines, shown('2').lines, shown('1').lines]).toEqual([['1'], ['2'], ['1']]);
 });
 
-it('breaks its lines anew in another width', () => {
+it('breaks its lines again in another width', () => {
   expect(shown('three short words', 20).lines).toHaveLength(1);
   expect(shown('three short words', 7).lines).toEqual(['three', 'short', 'words']);
 });

@@ -261,7 +261,7 @@ describe('the overview', () => {
     ['alerts', /alerts +✖ /],
     ['a backlog that never drains', /backlog never drains: raise realname to 100000/],
     ['a limit that is not in force', /60\/99,999 of 100k/],
-  ])('tells trouble with %s', (_, pattern) => {
+  ])('shows trouble with %s', (_, pattern) => {
     expect(screenOf(troubledState({ columns: 200, rows: 60 }))).toMatch(pattern);
   });
 
@@ -518,7 +518,7 @@ const COLOURED = /\x1b\[(?:1|7|3[0-7]|4[0-7]|9[0-7])m/;
 describe('frozen data', () => {
   const old = { nowMs: 12_000 };
 
-  it('is called stale over the whole width, dimmed all over, and told with the next try', () => {
+  it('is called stale over the whole width, dimmed, and shown with the next try', () => {
     const state = { ...calmState(old), nextTryAtMs: 15_000 };
     const lines = renderFrame(state);
     const at = lines.findIndex((line) => line.includes(BACKGROUNDS.magenta));
@@ -626,7 +626,7 @@ it('asks for a larger terminal where it has too little room', () => {
   expect(linesOf(calmState({ columns: 10, rows: 2 }))).toEqual(['need 60x1…']);
 });
 
-it('as text tells of when it is, and has no keys and no empty end', () => {
+it('as text has its time, no keys and no empty end', () => {
   const lines = stillOf(calmState({ columns: 80, rows: 24 }));
   expect(lines[0]).toMatch(/ 2026-11-21T10:00:00Z$/);
   expect(lines.at(-1)).toMatch(/^cleanup/);
@@ -648,7 +648,7 @@ describe('the band', () => {
     ['warning', BACKGROUNDS.yellow, 3],
     ['alert', BACKGROUNDS.red, 3],
   ] as const)(
-    'of %s has its colour over the whole width, and its symbol and word',
+    'the band of %s has its colour over the whole width, and its symbol and word',
     (health, background, rows) => {
       const calm = calmState({ columns: 120, rows: 40 });
       const body = { ...calm.data.overview.body, health } as Bodies['overview'];

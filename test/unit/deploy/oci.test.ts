@@ -46,7 +46,7 @@ it('the image is built in two stages from one pinned base, and brings no develop
   expect(copied.every(({ rest }) => rest.startsWith('--from=build '))).toBe(true);
 });
 
-it('the image runs as a user without rights, and tells whether it is alive', () => {
+it('the image runs as a user without rights, and reports whether it is alive', () => {
   expect(of('USER')).toEqual(['10001:10001']);
   const [health = ''] = of('HEALTHCHECK');
   expect(health).toContain('/livez');

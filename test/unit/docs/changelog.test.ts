@@ -3,23 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { REPOSITORY } from '../../support/markdown.ts';
+import { wordsToReplace } from '../../support/plain-words.ts';
 
 const MAX_CHARACTERS = 200;
 /** Its bullets are older than these rules, and what is released is not edited. */
 const OLDER = '[0.2.0]';
 const GROUPS = ['Upgrading', 'Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
-/** A word that has to be read twice, and what to write instead. */
-const INSTEAD: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\b(tells?|told)\b/i, 'says, reports, shows or logs'],
-  [/\b(stands|stood)\b/i, 'is, or is stored'],
-  [/\b(nobody|somebody|whoever)\b/i, 'no one, the operator, any client'],
-  [/\bfor ever\b/i, 'indefinitely'],
-  [/\banew\b/i, 'again'],
-  [/\bmend(s|ed)?\b/i, 'fixed'],
-  [/\bbeside\b/i, 'next to'],
-  [/\bdear\b/i, 'expensive'],
-  [/\bwhose \w+ is none\b/i, 'without'],
-];
 
 interface Section {
   readonly heading: string;
@@ -45,11 +34,7 @@ function faultsOf({ heading, groups, bullets }: Section): string[] {
   const long = bullets
     .filter((bullet) => bullet.length > MAX_CHARACTERS)
     .map((bullet) => `${bullet.length} characters, at most ${MAX_CHARACTERS}: ${bullet}`);
-  const words = bullets.flatMap((bullet) =>
-    INSTEAD.filter(([word]) => word.test(bullet.replace(/`[^`]*`/g, ''))).map(
-      ([word, instead]) => `"${bullet.match(word)?.[0]}", better ${instead}: ${bullet}`,
-    ),
-  );
+  const words = bullets.flatMap(wordsToReplace);
   return [...unknown, ...twice, ...long, ...words].map((fault) => `${heading}: ${fault}`);
 }
 

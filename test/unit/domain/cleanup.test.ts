@@ -7,7 +7,7 @@ const bounds = (target: Parameters<typeof cleanupBounds>[0], days: number, now: 
   cleanupBounds(target, days, Date.parse(now), calendar);
 
 describe('cleanup bounds', () => {
-  it('keep so many days, and every month from the one the cutoff falls into', () => {
+  it('a cutoff keeps the days of the retention, and every month from its own', () => {
     expect(bounds('usage_records', 180, '2026-11-21T10:00:00Z')).toEqual({
       cutoffMs: Date.parse('2026-05-25T10:00:00Z'),
       firstKeptMonth: '2026-05',

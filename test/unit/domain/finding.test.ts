@@ -9,7 +9,7 @@ const REASON = {
   since: new Date('2026-11-21T09:58:59.999Z'),
 } as const;
 
-it('a reason of the health keeps its words and its command, and tells since which minute', () => {
+it('a reason of the health keeps its words and its command, and says since which minute', () => {
   expect(reasonFinding(REASON)).toEqual({
     check: 'paused',
     status: 'warning',
@@ -23,7 +23,7 @@ it('a reason of the health keeps its words and its command, and tells since whic
   });
 });
 
-it('never sends whoever reads the doctor to the doctor', () => {
+it('never names the doctor as the next command of the doctor', () => {
   expect(reasonFinding({ ...REASON, command: 'cardpoll doctor' })).toMatchObject({
     hint: 'see the other findings',
     command: null,

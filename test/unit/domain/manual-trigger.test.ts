@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cardIdOf, manualEntry, triggerIdOf } from '../../../src/domain/manual-trigger.ts';
 
 describe('entries', () => {
-  it('tell their card and trigger', () => {
+  it('entries have their card and trigger', () => {
     const entry = manualEntry(9_007_199_254_740_991, '5f0c2a9be17d4c33');
     expect([cardIdOf(entry), triggerIdOf(entry)]).toEqual([9_007_199_254_740_991, '5f0c2a9be17d4c33']);
     expect([cardIdOf('42'), triggerIdOf('42')]).toEqual([42, null]);

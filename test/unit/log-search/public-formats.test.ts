@@ -128,7 +128,7 @@ it.each(Object.entries(FORMS))('%s', async (name, form) => {
   }
 });
 
-it('of a month in another language is not known, and said so', async () => {
+it('the name of a month in another language is not known, and the report says so', async () => {
   for (const text of [
     '10 ноя 2026 09:00:00',
     '10-nov.-2026 09:00:00',

@@ -48,7 +48,7 @@ describe('a line without a time', () => {
     expect(exitCodeOf(report)).toBe(0);
   });
 
-  it('of another interface is not undated', async () => {
+  it('a line of another interface is not undated', async () => {
     const tree = oneFile(hit('call', ' used=1') + hit('call', ' realStatus=1'));
     await expectOutcome(tree, { hits: 0, undated: 1, code: 2 }, { interface: 'flow' });
   });
@@ -133,7 +133,7 @@ describe('the year of a line without one', () => {
 });
 
 describe('day and month', () => {
-  it('are told apart by any line of the file', async () => {
+  it('are distinguished by any line of the file', async () => {
     const filler = `10/11/2026 10:00:00 ${'x'.repeat(900)}\n`.repeat(3_000);
     await expectOutcome(oneFile(`${hit('10/11/2026 09:00:00') + filler}13/11/2026 09:00:00 x\n`), {
       hits: 1,

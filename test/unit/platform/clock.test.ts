@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock, withTimeout } from '../../../src/platform/clock.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-it('tells the time of the machine, and one that never goes back', () => {
+it('has the time of the machine, and one that never goes back', () => {
   const before = Date.now();
   expect(systemClock.now()).toBeGreaterThanOrEqual(before);
   expect(systemClock.now()).toBeLessThanOrEqual(Date.now());
@@ -12,7 +12,7 @@ it('tells the time of the machine, and one that never goes back', () => {
   expect(systemClock.monotonic()).toBeLessThanOrEqual(performance.now());
 });
 
-it('sleeps as long as it was told', async () => {
+it('sleeps for the given time', async () => {
   const start = performance.now();
   await systemClock.sleep(20);
   // Timers count whole milliseconds from the start of their turn.
@@ -39,7 +39,7 @@ describe('withTimeout', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  it('work that takes longer goes on without anybody', async () => {
+  it('work that takes longer goes on alone', async () => {
     const clock = new FakeClock();
     const ended = withTimeout(1_000, new Promise(() => {}), clock);
     clock.advance(999);

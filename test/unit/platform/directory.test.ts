@@ -50,7 +50,7 @@ describe('makeDirectory', () => {
 });
 
 describe('diskSpaceOf', () => {
-  it('of a directory that is there', async () => {
+  it('an existing directory has its own space', async () => {
     const dir = temporaryDirectory('disk');
     const { bsize, blocks, files } = statfsSync(dir);
     const found = await diskSpaceOf(dir);
@@ -61,14 +61,14 @@ describe('diskSpaceOf', () => {
     expect(found.freeFiles === null).toBe(files === 0);
   });
 
-  it('of one that is not there: of the nearest above it, and nothing is made', async () => {
+  it('a missing directory has the space of the nearest one above it, and nothing is made', async () => {
     const dir = temporaryDirectory('disk');
     const wanted = join(dir, 'not', 'there');
     expect(await diskSpaceOf(wanted)).toMatchObject({ existing: dir, exists: false });
     expect(existsSync(join(dir, 'not'))).toBe(false);
   });
 
-  it('of a file: it cannot be', async () => {
+  it('a file has no space for others', async () => {
     const file = join(temporaryDirectory('disk'), 'file');
     writeFileSync(file, '');
     await expect(diskSpaceOf(file)).rejects.toMatchObject({

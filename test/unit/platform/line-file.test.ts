@@ -308,7 +308,7 @@ describe('the descriptor', () => {
     await file.close();
   });
 
-  it('of somebody else is neither closed nor reopened', async () => {
+  it('a descriptor of another owner is neither closed nor reopened', async () => {
     const own = openSync(path, 'a');
     const file = open(own);
     file.reopen();

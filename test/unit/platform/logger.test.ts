@@ -165,7 +165,7 @@ describe('openLogs', () => {
     });
   });
 
-  it('tells standard error, unless somebody else is to be told', async () => {
+  it('reports to standard error, unless a receiver is given', async () => {
     const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     mkdirSync(dir, { recursive: true });
     symlinkSync('/dev/full', join(dir, 'api.log'));

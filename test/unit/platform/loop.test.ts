@@ -70,7 +70,7 @@ it('goes on at once where there is no rest, and lets others have their turn', as
   expect(clock.sleepers).toBe(0);
 });
 
-it('wakes from a rest when told', async () => {
+it('wakes from a rest when it is hurried', async () => {
   await subject.start();
   await clock.run(10);
   subject.hurry();
@@ -78,7 +78,7 @@ it('wakes from a rest when told', async () => {
   expect(subject.begunAtMs).toEqual([0, 10]);
 });
 
-it('tries again in ever longer pauses, at most 5 s, and begins anew after a pass that went well', async () => {
+it('tries again in ever longer pauses, at most 5 s, and starts over after a pass that went well', async () => {
   subject.pass = fail;
   await subject.start();
   await clock.run(100 + 200 + 400 + 800 + 1_600 + 3_200 + 5_000);
@@ -92,7 +92,7 @@ it('tries again in ever longer pauses, at most 5 s, and begins anew after a pass
   expect(told.at(-1)).toEqual(['away', 100]);
 });
 
-it('stops when the pass under way has ended, and tells nobody how', async () => {
+it('stops when the pass under way has ended, and reports no error of it', async () => {
   let end = (_error: Error) => {};
   let aborted = false;
   subject.pass = (signal) =>
@@ -117,7 +117,7 @@ it('stops when the pass under way has ended, and tells nobody how', async () => 
   expect(subject.passes).toBe(1);
 });
 
-it('stops in the middle of a rest, before the start, twice, and can begin anew', async () => {
+it('stops in the middle of a rest, before the start, twice, and can begin again', async () => {
   await subject.stop();
   await subject.start();
   await clock.run(10);

@@ -40,7 +40,7 @@ function expectLimited(reply: Reply): void {
 }
 
 describe('callers', () => {
-  it('may send so many requests a minute, each token for itself; probes are exempt', async () => {
+  it('have a limit of requests a minute, for each token; probes are exempt', async () => {
     for (let left = 14; left >= 0; left -= 1) {
       const reply = await api.call('GET', STATS, VIEWER);
       expect(reply.status).toBe(200);
@@ -97,7 +97,7 @@ describe('an address that is refused too often', () => {
     await own.close();
   });
 
-  it('is told from others by what a trusted proxy says, and only by that', async () => {
+  it('is identified by what a trusted proxy says, and only by that', async () => {
     const own = await startApi({
       ...stores,
       tokens: TOKENS,

@@ -222,7 +222,7 @@ describe('an overloaded gateway', () => {
   );
 
   it.each(firstRows(0, [1_000, undefined]))(
-    'that allows 20 calls a second serves all types (Retry-After: %s ms)',
+    'an overloaded gateway that allows 20 calls a second serves all types (Retry-After: %s ms)',
     async (retryAfterMs) => {
       const polled = await start();
       let [tokens, at] = [20, polled.time.monotonic()];

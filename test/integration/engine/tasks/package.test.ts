@@ -592,7 +592,7 @@ describe('an order to stop', () => {
     expect(await stopRow()).toMatchObject({ state: 'done' });
   });
 
-  it('releases a held stop, which is judged anew', async () => {
+  it('releases a held stop, which is judged again', async () => {
     stopRules = { ...UNLIMITED, maxPerHour: 0 };
     expect((await poll()).fields).toMatchObject({ stop: 'held', over_package: true });
     expect(await records.stops.release([cardId], BY)).toEqual([cardId]);

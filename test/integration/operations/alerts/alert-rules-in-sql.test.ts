@@ -79,7 +79,7 @@ it.each<[string, (id: number) => Promise<unknown>]>([
   expect(await stores.lastTrace()).toEqual(known);
 });
 
-it('one whose URL is none is tested, mended and removed like any other', async () => {
+it('a rule with an invalid URL is tested, corrected and removed like any other', async () => {
   const { id } = await alerts.create(ANNA, RULE);
   const damage = () => stores.sql(`UPDATE alert_rules SET webhook_url = 'SECRET' WHERE id = ${id}`);
   await damage();

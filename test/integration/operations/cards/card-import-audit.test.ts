@@ -106,7 +106,7 @@ describe('the trail', () => {
     ]);
   });
 
-  it('of an import of two chunks begins once', async () => {
+  it('an import of two chunks begins once in the trail', async () => {
     const rows = Array.from({ length: CHUNK + 1 }, (_, i) => row(i + 1));
     await cardsOver().import(actor, file(...rows), CSV);
     const counts = { received: CHUNK + 1, inserted: CHUNK + 1, updated: 0, unchanged: 0, rejected: 0 };
@@ -122,7 +122,7 @@ describe('the trail', () => {
     expect(await stores.records.cards.count()).toBe(0);
   });
 
-  it('that breaks off too does not hide why the import did', async () => {
+  it('a trail that fails too does not hide why the import failed', async () => {
     let entries = 0;
     const once = async () => {
       entries += 1;
@@ -144,7 +144,7 @@ describe('an import that writes nothing leaves no trace', () => {
     expect(await trace()).toEqual([]);
   });
 
-  it('of a file that is refused', async () => {
+  it('a file that is refused', async () => {
     await expect(cardsOver().import(actor, Readable.from(['id\n']), CSV)).rejects.toMatchObject({
       kind: 'bad_data',
     });
@@ -153,7 +153,7 @@ describe('an import that writes nothing leaves no trace', () => {
 });
 
 describe('the number of cards', () => {
-  it('grows by what was new, before anybody counts again', async () => {
+  it('grows by the new cards before they are counted again', async () => {
     const slow = {
       estimate: async () => 0,
       async count() {
@@ -171,7 +171,7 @@ describe('the number of cards', () => {
     expect(await total.read(0)).toBe(103);
   });
 
-  it('is counted anew after an import that broke off: nobody knows how many it left', async () => {
+  it('is counted again after an import that broke off', async () => {
     expect(await total.read(0)).toBe(0);
     await expect(cardsOver().import(actor, breaking(), CSV)).rejects.toThrow();
     await waitFor(async () => (await total.read(0)) === CHUNK);

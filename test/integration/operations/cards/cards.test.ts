@@ -78,7 +78,7 @@ describe('a card', () => {
   });
 
   it.each(['99', '0', '', 'x', '1x', 'x1', iccidOf(99), '1'.repeat(23)])(
-    'that is not there is not found: %j',
+    'a card that is not there is not found: %j',
     async (key) => {
       await expect(cards.show(key)).rejects.toMatchObject({
         kind: 'not_found',
@@ -112,7 +112,7 @@ describe('a card', () => {
 });
 
 describe('when a card is due next', () => {
-  it('its ring tells, of the config that takes it for each task type', async () => {
+  it('is computed from the ring of the config that polls it, for each task type', async () => {
     await fill(3, 'realname', [5]);
     clock.advance(5_000);
     const names = await fill(1, 'realname', [5]);
@@ -126,7 +126,7 @@ describe('when a card is due next', () => {
     expect((await cards.show('4')).nextDueAt, 'loaded into one ring only').toMatchObject({ realname: null });
   });
 
-  it('nobody tells while its config or its ring is off', async () => {
+  it('is unknown while its config or its ring is off', async () => {
     await fill(2, 'realname', [2]);
     await fill(3, 'carddata', [2]);
     expect((await cards.show('2')).nextDueAt).toMatchObject({ realname: null, carddata: expect.any(Date) });
@@ -137,7 +137,7 @@ describe('when a card is due next', () => {
     expect((await cards.show('2')).nextDueAt).toEqual(NOBODY);
   });
 
-  it('nobody tells before its ring was built', async () => {
+  it('is unknown before its ring was built', async () => {
     await stores.live.rings.configure(
       { configId: 3, taskType: 'carddata' },
       { intervalMs: EVERY_MS, enabled: true },
@@ -145,7 +145,7 @@ describe('when a card is due next', () => {
     expect((await cards.show('2')).nextDueAt).toEqual(NOBODY);
   });
 
-  it('the queue and the retry lane tell, whatever became of its config', async () => {
+  it('comes from the queue and the retry lane, whatever became of its config', async () => {
     const { rings, work } = stores.live;
     const due = nextDueAt(await fill(2, 'realname', [2]), 2);
     clock.advance(EVERY_MS);
@@ -170,7 +170,7 @@ describe('the cards', () => {
     [{ ...ANY, status: 0 }, [3, 6, 9, 12], null],
     [{ ...ANY, carrierId: 3, status: 0, stopped: true }, [3], null],
     [{ ...ANY, stopped: true, carrierId: 0 }, [], null],
-  ])('that match %j are listed by id', async (filter, ids, nextAfterId) => {
+  ])('the cards that match %j are listed by id', async (filter, ids, nextAfterId) => {
     const listed = await cards.list(filter, 0, 5);
     expect(listed.items.map(({ cardId }) => cardId)).toEqual(ids);
     expect(listed.nextAfterId).toBe(nextAfterId);
@@ -211,7 +211,7 @@ describe('an export', () => {
     expect(text.endsWith('}\n')).toBe(true);
   });
 
-  it('of no card has no line', async () => {
+  it('an export of no card has no line', async () => {
     const none = { ...ANY, carrierId: 99 };
     expect(await piecesOf(cards.export(none, 'csv'))).toEqual([HEADER]);
     expect(await piecesOf(cards.export(none, 'ndjson'))).toEqual([]);

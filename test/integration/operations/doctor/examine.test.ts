@@ -173,7 +173,7 @@ describe('where the tables are not there', () => {
     await expectUnmigrated(() => openRecords(url));
   });
 
-  it('not all of them, or nobody can tell', async () => {
+  it('connections of daemons are fewer than all, or unknown', async () => {
     const states = await database.records.migrations.status();
     const last = states.length - 1;
     const half = states.map((state, i) => (i === last ? { ...state, appliedAtMs: null } : state));
@@ -202,7 +202,7 @@ describe('where a store does not answer', () => {
     expect(closed).toEqual(['records']);
   });
 
-  it('a Redis that evicts answers, and is told how to end that', async () => {
+  it('a Redis that evicts answers, and the finding says how to end that', async () => {
     const evicts = new CardpollError('config', 'redis_evicts', 'it evicts');
     expect(
       found(await look({ openLive: () => Promise.reject(evicts) }), 'redis maxmemory-policy'),

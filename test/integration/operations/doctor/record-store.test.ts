@@ -24,7 +24,7 @@ async function found(check: string, clock: Clock = systemClock, expected = EXPEC
   return findings.find((finding) => finding.check === check);
 }
 
-it('migrations that are missing, and partitions that nobody can make before', async () => {
+it('missing migrations, and partitions that cannot be made before them', async () => {
   expect(await found('migrations')).toMatchObject({ status: 'warning', command: 'cardpoll migrate up' });
   expect((await found('usage partitions'))?.status).toBe('skipped');
   await records.migrations.up();

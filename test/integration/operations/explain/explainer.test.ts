@@ -84,7 +84,7 @@ describe('a card', () => {
     });
   });
 
-  it('that is not there is not found', async () => {
+  it('a card that is not there is not found', async () => {
     await expect(operations.explainer.explain('99')).rejects.toMatchObject({
       kind: 'not_found',
       code: 'card_not_found',
@@ -119,7 +119,7 @@ describe('a card', () => {
     await database.sql('UPDATE cards SET stopped = false; DELETE FROM card_stops; DELETE FROM card_usage');
   });
 
-  it('whose reading waits to be confirmed says so, for the task type that reads usage', async () => {
+  it('a card whose reading waits to be confirmed says so, for the task type that reads usage', async () => {
     await database.sql(`DELETE FROM card_usage WHERE card_id = 42;
       INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, suspected_mb, read_at)
         VALUES (42, '2026-11-01', 900, 900, 3, '2026-11-24T10:05:00Z')`);
@@ -141,7 +141,7 @@ describe('a card', () => {
     await database.sql('DELETE FROM card_usage WHERE card_id = 42');
   });
 
-  it('that is over its package and runs with no stop open says so, and a spared one', async () => {
+  it('a card that is over its package and runs with no stop open says so, and a spared one', async () => {
     await database.sql(`UPDATE cards SET allowance_mb = 100 WHERE card_id = 42;
       INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, read_at)
         VALUES (42, '2026-11-01', 900, 900, '2026-11-24T10:05:00Z')`);
@@ -166,7 +166,7 @@ describe('a card', () => {
 });
 
 describe('the configs', () => {
-  it('that take the card are named, and why others of the type do not', async () => {
+  it('the configs that take the card are named, and why others of the type do not', async () => {
     const { realname, carddata } = await explain();
     expect(realname.config).toMatchObject({ id: 1, intervalSeconds: 60 });
     expect(realname.otherConfigs).toMatchObject([
@@ -184,7 +184,7 @@ describe('the configs', () => {
 });
 
 describe('the rings', () => {
-  it('tell when it is due, each for its task type', async () => {
+  it('rings say when a card is due, each for its task type', async () => {
     await loadAll();
     await stores.live.rings.remove(CARDDATA, [42]);
     await stores.live.rings.drop(PACKAGE);
@@ -196,7 +196,7 @@ describe('the rings', () => {
     expect(told.package.ring, 'was configured and never built').toBeNull();
   });
 
-  it('of other configs do not count', async () => {
+  it('the rings of other configs do not count', async () => {
     await fleet.load({ ...REALNAME, configId: 2 }, [42], 60_000);
     const { realname } = await explain();
     expect(realname).toMatchObject({ state: 'not_loaded', command: 'cardpoll init', ring: null });
@@ -213,14 +213,14 @@ describe('the rings', () => {
     expect((await explain()).package).toMatchObject({ state: 'not_loaded', text });
   });
 
-  it('have not got it for long where nobody begins', async () => {
+  it('rings do not have the card for long while no initialisation begins', async () => {
     clock.advance(60_001);
     expect((await explain()).package.text).toBe('is not loaded: initialisation makes no progress');
   });
 });
 
 describe('the queue', () => {
-  it('tells where it stands there, and how long that takes', async () => {
+  it('shows its position in the queue, and how long that takes', async () => {
     await loadAll();
     await fleet.queue('carddata', [42]);
     await stores.live.stats.record(
@@ -321,7 +321,7 @@ describe('what holds it back', () => {
     expect(statesOf(await explain())).toEqual(['scheduled', 'scheduled', 'scheduled']);
   });
 
-  it('may be that nobody polls', async () => {
+  it('a card can have no worker that polls it', async () => {
     await fleet.alive(instanceOf('a', { roles: ['scheduler', 'api'] }));
     expect((await explain()).package).toMatchObject({
       state: 'held',
@@ -331,7 +331,7 @@ describe('what holds it back', () => {
 });
 
 describe('a manual trigger', () => {
-  it('that still asks for it is told, with the entries before it, for its task type alone', async () => {
+  it('a trigger that still asks for the card is shown with the entries before it, for its task type alone', async () => {
     await loadAll();
     const { triggerId } = await operations.triggers.batch(ANNA, 'carddata', [50, 51, 42]);
     await operations.triggers.single(ANNA, 'carddata', 51);

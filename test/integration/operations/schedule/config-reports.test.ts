@@ -57,7 +57,7 @@ async function fill(configId: number, taskType: TaskType, cardIds: readonly numb
 }
 
 describe('a config', () => {
-  it('tells of its own ring alone, whoever asks', async () => {
+  it('shows its own ring alone, in every answer', async () => {
     await fill(2, 'realname', [4]);
     await fill(1, 'realname', [1, 2, 3]);
     const told = { members: 3, achievedIntervalSeconds: 3_600, skippedRevolutions: 0, problems: [] };
@@ -106,7 +106,7 @@ describe('a config', () => {
     });
   });
 
-  it('whose ring lags says how often its cards are really polled', async () => {
+  it('a config whose ring lags says how often its cards are really polled', async () => {
     await fill(1, 'realname', [1]);
     const late = { achievedIntervalMs: 4_000_060, skippedRevolutions: 2 };
     expect(await configsOver(ringsWith(late)).show(1)).toMatchObject({
@@ -129,7 +129,7 @@ describe('a config', () => {
     expect(await configsOver().show(1)).toMatchObject({ problems: [] });
   });
 
-  it('says what makes no sense beside the others, and of an interval made with plain SQL', async () => {
+  it('lists its conflicts with other configs, and an interval set with plain SQL', async () => {
     const configs = configsOver();
     const made = await configs.create(ANNA, {
       ...{ name: 'late', taskType: 'realname', cardCondition: 'verified', carrierId: 7 },
@@ -148,7 +148,7 @@ describe('a config', () => {
 describe('while the live store is away', () => {
   const failing = (error: Error) => configsOver(() => Promise.reject(error));
 
-  it('configs are read and changed, and what the rings would tell is not known', async () => {
+  it('configs are read and changed, and the figures of the rings are unknown', async () => {
     await fill(1, 'realname', []);
     const unknown = { members: null, achievedIntervalSeconds: null, skippedRevolutions: null, problems: [] };
     const configs = failing(new CardpollError('unavailable', 'live_store_unreachable', 'away'));

@@ -206,7 +206,7 @@ describe('no change is named', () => {
     expect(await said()).toBeNull();
   });
 
-  it('before a reason that may have stood longer, because no one looked', async () => {
+  it('before a reason that may be older, because no one asked', async () => {
     await setInterval(2, 60);
     clock.advance(30_000);
     await overload('realname');

@@ -42,7 +42,7 @@ it('is empty where nothing was sampled', async () => {
   expect(await history.read(60)).toEqual({ stepSeconds: 60, items: [] });
 });
 
-it('of a quarter of an hour comes in seconds, of more in minutes, the oldest first', async () => {
+it('the history of a quarter of an hour comes in seconds, of more in minutes, the oldest first', async () => {
   for (const ageMs of [1_000, 14 * MINUTE_MS, 5 * MINUTE_MS])
     await live.history.save('second', sampleAt(ageMs));
   for (const minutes of [1, 20, 3]) await live.history.save('minute', sampleAt(minutes * MINUTE_MS));
@@ -83,7 +83,7 @@ describe('the success rate', () => {
     [{ ratePerSecond: 0, failedPerSecond: 0 }, null],
     [{ ratePerSecond: null, failedPerSecond: 0 }, null],
     [{ ratePerSecond: 3, failedPerSecond: null }, null],
-  ])('of %j is %s %%', async (over, successRate) => {
+  ])('the success rate of %j is %s %%', async (over, successRate) => {
     await live.history.save('second', sampleAt(0, over));
     expect((await history.read(1)).items[0]?.tasks[2]).toMatchObject({ ...over, successRate });
   });

@@ -125,7 +125,7 @@ describe('a fleet', () => {
     expect(overview.gateway.interfaces.every((one) => one.breaker === 'closed')).toBe(true);
   });
 
-  it('is told instance by instance', async () => {
+  it('lists each instance', async () => {
     const first = instanceOf('a', { pid: 7, startedAtMs: 1_000, heartbeatAtMs: 2_000, inFlight: 5 });
     await fleet.alive(first, instanceOf('b', { cacheHits: 2, cacheMisses: 1, probeAddress: '10.0.0.1:80' }));
     const { workers, health } = await stats.overview();
@@ -173,7 +173,7 @@ describe('a fleet', () => {
       ['no_scheduler cardpoll daemon --roles scheduler', 'init_stuck cardpoll daemon --roles scheduler'],
     ],
     [['worker', 'scheduler'], ['init_stuck cardpoll doctor']],
-  ])('of nothing but %j that is not initialised after 35 s', async (roles, found) => {
+  ])('a fleet of nothing but %j is not initialised after 35 s', async (roles, found) => {
     await fleet.alive(instanceOf('a', { roles }));
     clock.advance(35_000);
     expect((await stats.overview()).init.status).toBe('pending');
@@ -183,7 +183,7 @@ describe('a fleet', () => {
     expect(healthReasons.map(({ code, command }) => `${code} ${command}`)).toEqual(found);
   });
 
-  it('tells how far its initialisation is, and since when something is wrong', async () => {
+  it('shows the progress of the initialisation, and since when something is wrong', async () => {
     const progress = {
       ...INIT_NOT_STARTED,
       total: 8,
@@ -242,7 +242,7 @@ describe('a task type', () => {
     ]);
   });
 
-  it('which stops cards is told of the stops without effect', async () => {
+  it('shows stops without effect to a fleet that stops cards', async () => {
     await database.sql(`
       INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, read_at)
         SELECT id, date_trunc('month', now()), 2, 2, now() FROM generate_series(1, 3) id;
@@ -252,7 +252,7 @@ describe('a task type', () => {
     expect(await codes()).toEqual({ realname: [], carddata: [], package: ['stop_unconfirmed'] });
   });
 
-  it('which stops cards is told of the stops that wait, that were made, and of cards resumed', async () => {
+  it('shows waiting and completed stops and resumed cards to a fleet that stops cards', async () => {
     await database.sql(`
       INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, held_by, resumed_at)
         SELECT id, '2026-11-01', '', 2, 1, state, reason, resumed
@@ -286,14 +286,14 @@ describe('a task type', () => {
     ]);
   });
 
-  it('which stops cards is told of the mode: that of the setting, until an operator sets one', async () => {
+  it('shows the mode: that of the setting until an operator sets one', async () => {
     const mode = async () => (await statsWith({ mode: 'observe' }).overview()).stops.mode;
     expect(await mode()).toBe('observe');
     await stores.records.stopControl.setMode('enforce', 'anna', 'it looks right');
     expect(await mode()).toBe('enforce');
   });
 
-  it('which stops cards is told of readings that jump, until they are accepted', async () => {
+  it('shows readings that jump until they are accepted', async () => {
     await stores.records.stopControl.beginJump({
       factor: 1024,
       baselineMbPerHour: 0.05,
@@ -308,7 +308,7 @@ describe('a task type', () => {
     expect(await codes()).toMatchObject({ package: [] });
   });
 
-  it('that reads usage is told of readings that were not believed', async () => {
+  it('shows readings that were not believed', async () => {
     const { stats: counts } = stores.live;
     const polls = { succeeded: 19, failed: 0, durationMs: 950 };
     await counts.record('carddata', 'w', 1, statsDelta({ ...polls, implausible: 10 }));
@@ -327,7 +327,7 @@ describe('a task type', () => {
     ]);
   });
 
-  it('is told of no stops while the database does not tell', async () => {
+  it('shows no stops while the database does not answer', async () => {
     await database.sql('ALTER TABLE card_stops RENAME TO card_stops_away');
     try {
       expect((await stats.overview()).stops).toEqual({

@@ -172,7 +172,7 @@ async function expectSlow({ body, rate, second }: Seen): Promise<void> {
   expect(doctor.code).toBe(1);
 }
 
-it('is told within 20 s on every surface, and the healing within 20 s too', async () => {
+it('a slow gateway is reported within 20 s on every surface, and so is its recovery', async () => {
   const night = await start();
   const phase = async (ms: number, seconds: number, check: (seen: Seen) => Promise<void>) => {
     night.polled.behaviour = taking(ms);

@@ -93,7 +93,7 @@ it('asks under the same key until the work is done that was too slow for its fir
   expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
 });
 
-it('tells how it was answered when its time is over before the work is', async () => {
+it('says what the answer was when the time is over before the work', async () => {
   const { seen, ended, client } = await server(0, (response, attempt) => {
     if (attempt < 3) unfinished(response, 503, 'store_timeout');
     else ended.abort(new DOMException('over', 'TimeoutError')); // as a deadline does
@@ -109,7 +109,7 @@ it.each<[string, (response: ServerResponse) => void]>([
   ['it asked too often', (response) => unfinished(response, 429, 'rate_limited')],
   ['a store is away', (response) => unfinished(response, 503, 'redis_unreachable')],
   ['the daemon is gone', (response) => response.socket?.resetAndDestroy()],
-])('tells that the change may still be done where %s meanwhile', async (_, then) => {
+])('says that the change may still be made where %s in between', async (_, then) => {
   const { client } = await server(0, (response, attempt) => {
     if (attempt === 1) unfinished(response, 503, 'store_timeout');
     else then(response);
@@ -117,7 +117,7 @@ it.each<[string, (response: ServerResponse) => void]>([
   await expect(client.resetConcurrency('realname')).rejects.toMatchObject({ code: 'store_timeout' });
 });
 
-it('tells why the change was refused in the end', async () => {
+it('says why the change was refused in the end', async () => {
   const { client } = await server(0, (response, attempt) => {
     if (attempt === 1) unfinished(response, 503, 'store_timeout');
     else unfinished(response, 422, 'out_of_bounds');

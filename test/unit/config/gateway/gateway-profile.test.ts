@@ -198,7 +198,7 @@ stopped_statuses: [off, 2, true]`,
   it.each([
     ['field: used', 'value: data.usage.used', 'data.usage.used'],
     ['value: data.usage.used', 'field: used', 'data.used'],
-  ])('that says %s is under a config file that says %s', async (inProfile, inConfig, value) => {
+  ])('a profile that says %s is under a config file that says %s', async (inProfile, inConfig, value) => {
     const { interfaces } = await load({
       profile: `interfaces: { flow: { path: "/{iccid}", ${inProfile} } }`,
       config: `interfaces: { flow: { ${inConfig} } }`,
@@ -431,7 +431,7 @@ describe('credentials', () => {
     ],
     ['a signature', 'auth: { kind: hmac }', { CARDPOLL_GATEWAY_HMAC_KEY: 'key' }],
     ['none', 'auth: { kind: none }', {}],
-  ])('of kind %s are accepted', async (_, config, env) => {
+  ])('credentials of kind %s are accepted', async (_, config, env) => {
     await expect(load({ config, env })).resolves.toBeDefined();
   });
 

@@ -47,7 +47,7 @@ it('the short form is a limit per second for all calls', async () => {
   expect(await limitsOf('', { CARDPOLL_GATEWAY_RATE_LIMIT_PER_SECOND: '50' })).toEqual([limit]);
 });
 
-it('of the short form and the list, the stricter is in force', async () => {
+it('the stricter one of the short form and the list is in force', async () => {
   const listed = list('{ per_second: 80, burst: 30 }', '{ interfaces: [flow], per_second: 20 }');
   const perSecond = async (short: string) => {
     const limits = await limitsOf(listed, { CARDPOLL_GATEWAY_RATE_LIMIT_PER_SECOND: short });
@@ -90,7 +90,7 @@ it.each([
   expect(told).toContain(said);
 });
 
-it('tells all problems at once', async () => {
+it('reports all problems at once', async () => {
   const told = await problem(
     list('{ per_second: 0 }', '{ per_hour: 5, brust: 1 }', '{ per_minute: 7 }', '{ per_minute: 8 }'),
   );

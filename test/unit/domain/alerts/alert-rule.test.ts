@@ -217,7 +217,7 @@ describe('metrics', () => {
     ['normal', 0],
     ['warning', 1],
     ['alert', 2],
-  ] as const)('of a task type that is %s have health %i', (health, level) => {
+  ] as const)('metrics of a task type that is %s have health %i', (health, level) => {
     const told = { text: '', command: null, causedBy: null };
     const reasons = health === 'normal' ? [] : [{ ...told, code: 'paused', severity: health } as const];
     expect(samplesOf({ condition: { ...CALM, reasons } }).health).toBe(level);

@@ -28,6 +28,6 @@ it.each([
   expect(webhookSecretsIn(text)).toBeNull();
 });
 
-it('its key is what stands behind the prefix', () => {
+it('its key is what follows the prefix', () => {
   expect(keyOf(secret(24)).toString()).toBe('k'.repeat(24));
 });

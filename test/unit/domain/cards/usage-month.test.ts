@@ -103,7 +103,7 @@ describe('applyReading', () => {
     expect(states.map((usage) => usage?.lastReadingMb)).toEqual([900, 900, 900]);
   });
 
-  it('believes a counter that stood at 0 for a day', () => {
+  it('believes a counter that was at 0 for a day', () => {
     const states = fold([
       ['2026-10-10T00:00:00Z', 900],
       ['2026-10-10T01:00:00Z', 0],

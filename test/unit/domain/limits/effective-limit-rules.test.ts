@@ -536,7 +536,7 @@ describe('a trial', () => {
     expect(type.after(1, calls(latencyMs))).toContain('growing');
   });
 
-  it('of a rate takes the seconds that were pooled', () => {
+  it('a trial of a rate takes the seconds that were pooled', () => {
     const type = new Type();
     type.after(1_000, { ...calls(50), seconds: 2 });
     type.join();
@@ -659,7 +659,7 @@ describe('few calls', () => {
     expect(sooner.after(1_000, calls(50, { of: 1 }))).not.toBeNull();
   });
 
-  it('of before a change do not count after it', () => {
+  it('calls from before a change do not count after it', () => {
     const type = new Type({ limit: 40, normalMs: 50 });
     type.after(1_000, calls(50));
     type.after(899, calls(50, { of: 19 }));

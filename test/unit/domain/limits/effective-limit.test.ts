@@ -83,22 +83,25 @@ describe('a gateway with a capacity', () => {
     expect(fleet.run(30, bounded(60, 50)) / 30).toBeGreaterThan(0.9 * 60 * 20);
   });
 
-  it.each([2, 10])('that changes every %i s is used, and few calls are refused', (everySeconds) => {
-    const fleet = new ModelledFleet(3);
-    const [mean, latencyMs] = [60, 50];
-    const seen = { succeeded: 0, refused: 0 };
-    const changing: Bearing = (own, total) => {
-      const period = Math.floor(fleet.nowMs / 1_000 / everySeconds);
-      const capacity = mean * (0.7 + (0.6 * (mix32(period) >>> 0)) / 2 ** 32);
-      const tick = bounded(capacity, latencyMs)(own, total);
-      seen.succeeded += tick.succeeded ?? 0;
-      seen.refused += tick.backpressure ?? 0;
-      return tick;
-    };
-    fleet.run(1_800, changing);
-    expect(seen.succeeded).toBeGreaterThan((0.9 * 1_800 * mean * 1_000) / latencyMs);
-    expect(seen.refused / (seen.succeeded + seen.refused)).toBeLessThan(0.1);
-  });
+  it.each([2, 10])(
+    'a capacity that changes every %i s is used, and few calls are refused',
+    (everySeconds) => {
+      const fleet = new ModelledFleet(3);
+      const [mean, latencyMs] = [60, 50];
+      const seen = { succeeded: 0, refused: 0 };
+      const changing: Bearing = (own, total) => {
+        const period = Math.floor(fleet.nowMs / 1_000 / everySeconds);
+        const capacity = mean * (0.7 + (0.6 * (mix32(period) >>> 0)) / 2 ** 32);
+        const tick = bounded(capacity, latencyMs)(own, total);
+        seen.succeeded += tick.succeeded ?? 0;
+        seen.refused += tick.backpressure ?? 0;
+        return tick;
+      };
+      fleet.run(1_800, changing);
+      expect(seen.succeeded).toBeGreaterThan((0.9 * 1_800 * mean * 1_000) / latencyMs);
+      expect(seen.refused / (seen.succeeded + seen.refused)).toBeLessThan(0.1);
+    },
+  );
 
   it('finds the way back from the least limit, also where three calls in ten are refused whatever the load', () => {
     for (const gateway of [steady(50), refusing(50, (calls) => Math.round(0.3 * calls))]) {
@@ -138,7 +141,7 @@ describe('a gateway with a capacity', () => {
     expect(fleet.inFlight).toBe(1_000);
   });
 
-  it('that refuses what is too much gives all task types the same, however unequal their limits were', () => {
+  it('a gateway that refuses what is too much gives all task types the same, however unequal their limits were', () => {
     const fleet = new ModelledFleet(3);
     const slow = fleet.limits.get('package');
     for (const kind of ['trial', 'strained'] as const) {

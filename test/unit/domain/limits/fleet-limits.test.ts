@@ -40,7 +40,7 @@ describe('divideCeiling', () => {
     expect(divideCeiling(ceiling, needs, NONE)).toEqual(shares);
   });
 
-  it('never gives more than there is, nor less than one, nor leaves anything while somebody is short', () => {
+  it('never gives more than there is, nor less than one, nor leaves anything while an instance is short', () => {
     const numbers = [0, 1, 2, 7, 33, 100, 5_000];
     for (const more of [0, 1, 2, 7, 96, 297, 299_997]) {
       const ceiling = TASK_TYPES.length + more;
@@ -57,7 +57,7 @@ describe('divideCeiling', () => {
     }
   });
 
-  it('keeps the shares in force while nobody is short', () => {
+  it('keeps the shares in force while no instance is short', () => {
     const present = of(15, 60, 15, 1);
     // One more for each type than it needs, and one that is left.
     const ceiling = 16 + 60 + 10 + OTHERS + TASK_TYPES.length + 1;

@@ -93,7 +93,7 @@ describe('a trial', () => {
     [100, 10, false],
     [100, 25, true],
     [10, 1, false],
-  ])('of %i calls a second needs more than chance: %i refused, %s', (calls, refused, begins) => {
+  ])('a trial of %i calls a second needs more than chance: %i refused, %s', (calls, refused, begins) => {
     expect(pass({ realname: { calls, refused } }, 4).length > 0).toBe(begins);
   });
 

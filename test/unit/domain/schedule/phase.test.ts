@@ -203,7 +203,7 @@ describe('the phase in absolute time', () => {
   const NOW_MS = Date.parse('2026-11-27T10:20:00Z');
   const SHAPE = { buckets: 1_024, split: 0 };
 
-  it('of a new ring follows from the clock alone: a card is due when it would have been', () => {
+  it('the phase of a new ring follows from the clock alone: a card is due when it would have been', () => {
     const found = [0, 1_234_567, 50 * HOUR_MS + 1].map((laterMs) => {
       const nowMs = NOW_MS + laterMs;
       const ring: RingClock = {

@@ -18,7 +18,7 @@ const base: PollingConfig = {
 const card = { cardId: 7, carrierId: 3, realNameVerified: false };
 
 describe('ConfigMatcher', () => {
-  it('tells verified from unverified cards', () => {
+  it('separates verified from unverified cards', () => {
     const matcher = new ConfigMatcher([
       { ...base, id: 1, taskType: 'realname', cardCondition: 'not_verified' },
       { ...base, id: 2, taskType: 'realname', cardCondition: 'verified' },
@@ -115,7 +115,7 @@ describe('winnersOver', () => {
     expect(new ConfigMatcher([{ ...own, priority: 1 }, other]).winnersOver(other)).toHaveLength(wins ? 1 : 0);
   });
 
-  it('is nobody where there is no config of the type', () => {
+  it('is no config where the type has none', () => {
     expect(new ConfigMatcher([]).winnersOver(own)).toEqual([]);
   });
 });

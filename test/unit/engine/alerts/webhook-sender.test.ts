@@ -123,7 +123,7 @@ async function sendingToOneThatHangs(): Promise<{ sender: WebhookSender; url: st
 }
 
 describe('an attempt', () => {
-  it('that is delivered is settled, counted and logged, without the path of the receiver', async () => {
+  it('an attempt that is delivered is settled, counted and logged, without the path of the receiver', async () => {
     const { url } = await receiver(answer(204, ''));
     due.push(delivery(1, `${url}/secret-path`, { attempt: 2 }));
     const sender = newSender();
@@ -134,7 +134,7 @@ describe('an attempt', () => {
     expect(logged).toEqual([line(url, 2, { level: 30, msg: 'webhook delivered' })]);
   });
 
-  it('that fails is tried again, and the log says why and when', async () => {
+  it('an attempt that fails is tried again, and the log says why and when', async () => {
     const { url } = await receiver(answer(300, ''));
     due.push(delivery(1, url, { attempt: 3 }));
     await pass(newSender());
@@ -147,7 +147,7 @@ describe('an attempt', () => {
   it.each([
     ['because the receiver is gone', 410, 1, 'answered 410: the receiver is gone'],
     ['because it was the last', 500, 8, 'answered 500'],
-  ])('that is given up %s is logged as that', async (_, status, attempt, reason) => {
+  ])('an attempt that is given up %s is logged as that', async (_, status, attempt, reason) => {
     const { url } = await receiver(answer(status, ''));
     due.push(delivery(1, url, { attempt }));
     await pass(newSender());
@@ -164,7 +164,7 @@ describe('an attempt', () => {
     ]);
   });
 
-  it('that another sender has taken over since is not logged', async () => {
+  it('an attempt that another sender has taken over since is not logged', async () => {
     const { url } = await receiver(answer(204, ''));
     settle = () => false;
     due.push(delivery(1, url));
@@ -275,7 +275,7 @@ describe('one call', () => {
     }
   });
 
-  it('that a stop breaks off may be made again', async () => {
+  it('a call that a stop breaks off may be made again', async () => {
     const { requests, url } = await receiver(hang);
     const stop = new AbortController();
     const attempt = attemptWebhook(to(url), GUARD, stop.signal, clock);

@@ -225,12 +225,15 @@ describe('a scheduled cleanup', () => {
   it.each([
     ['03:30:30', true],
     ['03:31:01', false],
-  ])('that became due while another instance led until %s begins: %j', async (until, isBegun) => {
-    fence = null;
-    await lookAt(until);
-    fence = 1;
-    expect(await lookAt('03:31:02')).toEqual(isBegun ? [Date.parse(at('03:30:00'))] : []);
-  });
+  ])(
+    'a scheduled cleanup that became due while another instance led until %s begins: %j',
+    async (until, isBegun) => {
+      fence = null;
+      await lookAt(until);
+      fence = 1;
+      expect(await lookAt('03:31:02')).toEqual(isBegun ? [Date.parse(at('03:30:00'))] : []);
+    },
+  );
 
   it('waits for the clock of the record store where this machine is ahead of it', async () => {
     const days: number[] = [];

@@ -69,7 +69,7 @@ async function read(minutes: number, mbPerHour: number, doubtful = 0): Promise<v
   }
 }
 
-it('tells when a jump begins and when it is over, however long it lasts', async () => {
+it('logs when a jump begins and when it is over, however long it lasts', async () => {
   await read(30, NORMAL);
   expect(jump).toBeNull();
   const beganMs = clock.now();
@@ -136,7 +136,7 @@ it('leaves an accepted jump alone until the hour before has its level', async ()
   expect(lines).toHaveLength(1);
 });
 
-it('holds stops anew when the usage jumps beyond what was accepted', async () => {
+it('holds stops again when the usage jumps beyond what was accepted', async () => {
   await read(60, NORMAL);
   await read(3, WRONG);
   jump = { ...(jump as unknown as UsageJump), acceptedAtMs: clock.now() };

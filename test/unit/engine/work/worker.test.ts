@@ -835,7 +835,7 @@ describe('a gateway that limits the polls of one card', () => {
     expect(polls.map(({ cardId }) => cardId)).toEqual([1]);
   });
 
-  it('counts any poll for the triggers that were too early: their own could come too late for ever', async () => {
+  it('counts any poll for the triggers that were too early: their own could always come too late', async () => {
     waiting = [
       { triggerId: 't1', cardId: 1 },
       { triggerId: 't1', cardId: 2 },

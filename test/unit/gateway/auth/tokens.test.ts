@@ -150,7 +150,7 @@ const value = (outcome: Outcome) => ('value' in outcome ? outcome.value : outcom
 
 // Renewal is one class, whatever the source of tokens.
 describe('a token', () => {
-  it('of four seconds is renewed ahead of its end, and no call fails', async () => {
+  it('a token of four seconds is renewed ahead of its end, and no call fails', async () => {
     const server = await startServer(issue(4));
     const client = open(server);
     let atOnce = 0;
@@ -403,7 +403,7 @@ describe.each(['oauth2', 'login'] as const)('%s', (source) => {
       expect(server.tokenRequests()).toHaveLength(4);
     });
 
-    it('that is away is the gateway that cannot be reached', async () => {
+    it('a token server that is away counts as a gateway that cannot be reached', async () => {
       const server = await startServer();
       const away = await startServer();
       await away.gateway.close();
@@ -618,7 +618,7 @@ describe('a login', () => {
     ['ten years', 315_360_000, 86_400],
     ['less than a day', 7_200.5, 7_200.5],
     ['nothing', null, 5_400],
-  ])('of a token that is good for %s', async (_, said, lifeS) => {
+  ])('a login with a token that is valid for %s', async (_, said, lifeS) => {
     const server = await startServer(issue(1e9, said));
     const client = open(server, { auth: login({ goodFor: 5_400 }) });
     await call(client);
@@ -631,7 +631,7 @@ describe('a login', () => {
     await expect.poll(() => server.tokenRequests().length).toBe(2);
   });
 
-  it('that HTTP 200 refuses says the code, and nothing that it quotes', async () => {
+  it('a login that is refused with HTTP 200 shows the code, and nothing that it quotes', async () => {
     const errors = { path: 'status', message: 'message', throttled: [], unknownCard: [], auth: ['12001'] };
     const server = await startServer(
       answer(200, `{"status":"12001","message":"wrong: ${SECRET}","result":[]}`),
@@ -649,7 +649,7 @@ describe('a login', () => {
     ]);
   });
 
-  it('whose server is away for an hour is tried once a minute, and then works', async () => {
+  it('a login with a server that is away for an hour is tried once a minute, and then works', async () => {
     const server = await startServer(answer(503, ''));
     const client = open(server, { auth: LOGIN });
     for (let second = 0; second < 3_600; second += 2) {

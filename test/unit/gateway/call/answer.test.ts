@@ -179,7 +179,7 @@ describe('codes', () => {
   const read = (code: string, text = 'null') =>
     vendor.read(`{"e":{"code":${code},"text":${text}},"s":"on"}`)(CARD);
 
-  it('of success let the value be read', () => {
+  it('codes of success let the value be read', () => {
     expect([read('"0"'), read('0')]).toEqual(['on', 'on']);
   });
 
@@ -201,7 +201,7 @@ describe('codes', () => {
     expect(failure(() => read('"1003"', '"too fast"'))[1]).toBe('e.code 1003: too fast');
   });
 
-  it('count in an answer that is no success, and are told where the profile does not list them', () => {
+  it('count in an answer that is no success, and are reported where the profile does not list them', () => {
     expect(vendor.errorSaid('{"e":{"code":2001}}')?.failure).toBe('card');
     expect(vendor.errorSaid('{"e":{"code":7}}')).toEqual({ failure: null, reason: 'e.code 7' });
     const withoutCode = ['{"e":{"code":null}}', '{"e":{"code":{}}}', '{}', '<html>', ''];

@@ -96,13 +96,13 @@ describe('an answer about another card', () => {
     ['with its check digit', CHECKED, ICCID, 1_200],
     ['padded with F', `${ICCID}F`, ICCID, 1_200],
     ['as a JSON number', 8986000000000000000, ICCID, null],
-  ])('is told from the card, whose number is %s', async (_, number, iccid, expected) => {
+  ])('is distinguished from the card, with the number %s', async (_, number, iccid, expected) => {
     const body = { data: [row(NEIGHBOUR, '777.0', 'MB'), row(number, '1.2', 'GB')] };
     const { value, error } = await trial(body, { profile: flow(FIND), iccid });
     expect([value, error]).toEqual([expected, expected === null ? 'card' : null]);
   });
 
-  it('is told by digits that a JSON number has and JSON.parse rounds', async () => {
+  it('is distinguished by digits of a JSON number that JSON.parse rounds', async () => {
     const body = JSON.stringify({ data: [row(1, '777.0', 'MB'), row(2, '1.2', 'GB')] })
       .replace('"iccid":1', '"iccid":8986000000000000004')
       .replace('"iccid":2', `"iccid":${ICCID}`);
@@ -136,7 +136,7 @@ describe('an answer about another card', () => {
     expect(await trial(own, { profile: flow(place) })).toMatchObject({ value: 5, warning: null });
   });
 
-  it('cannot be told from one without the number that the profile names', async () => {
+  it('cannot be distinguished from one without the number that the profile names', async () => {
     const profile = flow('value: used, iccid_value: sim.no');
     expect(await trial({ used: 5 }, { profile })).toMatchObject({
       error: 'malformed',
@@ -242,7 +242,7 @@ describe('a unit in an answer that is a list', () => {
     ]);
   });
 
-  it('is not taken from beside the list', async () => {
+  it('is not taken from next to the list', async () => {
     const profile = flow('find: { items: data, iccid: iccid }, value: used, unit_value: unit');
     const [reason] = await readings(profile, [{ unit: 'KB', data: [{ used: 2, iccid: ICCID }] }]);
     expect(reason).toBe('unit is missing');
@@ -483,7 +483,7 @@ interfaces:
     });
   });
 
-  it('signs with parts of the key, and nobody is shown them', async () => {
+  it('signs with parts of the key, and never shows them', async () => {
     const key = 'app1|secret-456|token-789';
     const signing = `export function sign({ key, body }) {
       const [app, , token] = key.split('|');

@@ -363,7 +363,7 @@ describe('a connection that breaks', () => {
     expect(gateway.requests).toHaveLength(1);
   });
 
-  it('nobody listens', async () => {
+  it('nothing listens', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -120,7 +120,7 @@ describe('sign', () => {
     ['adds a line', 'return { headers: { a: "b\\r\\nc: d" } }', 'the header "a"'],
     ['adds a length', 'return { headers: { "Content-Length": "1" } }', 'the header "Content-Length"'],
     ['gives a GET a body', 'return { body: "x" }', 'the request has none'],
-  ])('that %s fails the call, which is not sent', async (_, code, reason) => {
+  ])('a sign function that %s fails the call, which is not sent', async (_, code, reason) => {
     const { gateway, call } = await started(`export function sign(request) { ${code} }`);
     const failed = await call('flow');
     expect(failed).toEqual({
@@ -166,7 +166,7 @@ describe('read', () => {
     ['throttled', 'backpressure'],
     ['auth', 'auth'],
     ['failed', 'business'],
-  ])('tells %s', async (error, failure) => {
+  ])('reports %s', async (error, failure) => {
     const { call } = await started(reading(`return [{ error: '${error}', reason: 'so\\n' }]`));
     expect(await call('flow')).toEqual({ failure, message: `${error}: so` });
   });
@@ -183,7 +183,7 @@ describe('read', () => {
     ['returns a negative', 'return [{ value: -1 }]', 'not a number of megabytes'],
     ['returns no reading', 'return [7]', 'not an object'],
     ['returns another error', 'return [{ error: "toString" }]', 'does not exist'],
-  ])('that %s is malformed', async (_, code, reason) => {
+  ])('a read function that %s makes the answer malformed', async (_, code, reason) => {
     const { call } = await started(reading(code));
     const message = expect.stringMatching(`^module ours.mjs: read .*${reason}`);
     expect(await call('flow')).toEqual({ failure: 'malformed', message });
@@ -258,7 +258,7 @@ describe('a module that cannot be used is refused at the start', () => {
   });
 });
 
-it('tells once a minute of a function that keeps all calls waiting', async () => {
+it('logs once a minute that a function keeps all calls waiting', async () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => lines.push(line) });
   const { call } = await started(

@@ -115,7 +115,7 @@ describe('a failure', () => {
     },
   );
 
-  it('of a stop is no failure of the status that was asked before', async () => {
+  it('a failed stop is no failure of the status that was asked before', async () => {
     answers = { stop: 'http' };
     for (let poll = 0; poll < MANY; poll += 1) {
       await call('card_status');
@@ -139,7 +139,7 @@ describe('a failure', () => {
     },
   );
 
-  it('of every interface in different ways is none of the whole gateway', async () => {
+  it('different failures of every interface are no failure of the whole gateway', async () => {
     answers = { realname: 'connect', flow: 'http' };
     await call('realname', MANY);
     await call('flow', MANY);
@@ -181,7 +181,7 @@ describe('a call that follows a poll', () => {
       (error: unknown) => error,
     );
 
-  it('waits for the rate limits as long as it is told, and is otherwise certainly not made', async () => {
+  it('waits for the rate limits until its deadline, and is otherwise certainly not made', async () => {
     const waits: unknown[] = [];
     pace.followUp = async (...wait) => {
       waits.push(wait);

@@ -69,7 +69,7 @@ it('has the time in the zone of the fleet, and what the gateway calls the operat
   expect(JSON.parse(body ?? '')).toEqual({ iccid: CARD.iccid, at: '20270101003000', list: ['1798734600'] });
 });
 
-it('numbers each request anew, and has the same number everywhere in one', () => {
+it('gives each request a new number, the same everywhere in it', () => {
   const numbered = () => {
     const { path, headers, body } = make({
       method: 'POST',

@@ -90,7 +90,7 @@ describe.each(SHIPPED_PROFILES.map(({ name }) => name))('%s', (name) => {
     expect({ stop, start, read: flow + status }).toEqual({ stop: 1, start: 1, read: 5 });
   });
 
-  it('tells an unknown card, other credentials and too many calls as the profile reads them', async () => {
+  it('answers for an unknown card, other credentials and too many calls as the profile reads them', async () => {
     const { auth, ...profile } = await shipped(name);
     const known = { ...profile, auth, ...(auth.kind === null ? { token: 'secret' } : CREDENTIALS) };
     const { call, config, simulator } = await simulate(known, { cards: 1 });

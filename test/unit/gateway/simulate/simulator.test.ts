@@ -66,7 +66,7 @@ describe('the default profile', () => {
     });
   });
 
-  it('tells its counts at GET /stats, which is not counted itself', async () => {
+  it('shows its counts at GET /stats, which is not counted itself', async () => {
     const simulator = await start();
     await post(simulator, '/card/flow');
     await post(simulator, '/card/stop');

@@ -171,7 +171,7 @@ describe('a failure says what to change', () => {
     expect(trial).toMatchObject({ error: 'connect', hint: expect.stringMatching(/gateway\.tls_ca/) });
   });
 
-  it('nobody listens', async () => {
+  it('nothing listens', async () => {
     const { gateway } = await against(hang, { timeoutMs: 100 });
     await gateway.close();
     opened.length = 0;

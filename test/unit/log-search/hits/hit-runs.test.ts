@@ -118,7 +118,7 @@ describe('a run', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('of nothing is no file', () => {
+  it('a run of nothing is no file', () => {
     const writer = new RunWriter(join(directory, 'hits'));
     writer.flush();
     expect(writer.paths).toEqual([]);

@@ -164,7 +164,7 @@ describe('a line of megabytes', () => {
     ['an escaped path', `{"path":"${String.raw`\/`.repeat(4e6)}"}`],
     ['backslashes', '\\'.repeat(2e6)],
     ['brackets', `path=${'('.repeat(2e6)}x`],
-  ])('of %s is judged', (_, line) => {
+  ])('a line of megabytes of %s is judged', (_, line) => {
     const rules = new InterfaceRules(INTERFACE_NAMES, {}, false);
     expect(rules.interfacesOf(`${line} {"used":1}`)).toEqual(['flow']);
   });

@@ -21,7 +21,7 @@ it.each([
   expect(text).toContain(`  ${shown} read, `);
 });
 
-it('shows hits that no request has beside the requests', async () => {
+it('shows hits that no request has next to the requests', async () => {
   const tree = new LogTree();
   tree.write('worker.log', `2026-02-01T10:00:00Z iccid=${CARD} polled\n`);
   tree.write(

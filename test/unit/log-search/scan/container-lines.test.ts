@@ -41,14 +41,14 @@ describe.each([
     },
   );
 
-  it('that never end are searched', async () => {
+  it('lines that never end are searched', async () => {
     const report = await search(
       `${parts(inNumber).split('\n').slice(0, 1).join('')}\n${part(line.slice(inNumber), false)}`,
     );
     expect([report.hits, exitCodeOf(report)]).toEqual([1, 0]);
   });
 
-  it('of 40 MB are searched MiB by MiB, in little memory, with a notice', async () => {
+  it('lines of 40 MB are searched MiB by MiB, in little memory, with a notice', async () => {
     const before = process.memoryUsage().rss;
     const many = part('y'.repeat(16_000), false).repeat(2_600);
     const report = await search(

@@ -37,14 +37,14 @@ describe('a time', () => {
     expect(read(text)).toBe(expected);
   });
 
-  it('of a day on which the clocks change is that of the clock on the wall', () => {
+  it('a time of a day on which the clocks change is that of the clock on the wall', () => {
     const changed = Date.parse('2026-03-29T12:00:00Z');
     expect(read('today 01:00', changed)).toBe('2026-03-29T00:00:00.000Z');
     expect(read('today 12:00', changed)).toBe('2026-03-29T10:00:00.000Z');
     expect(read('yesterday 12:00', changed)).toBe('2026-03-28T11:00:00.000Z');
   });
 
-  it('that occurs twice is the first as the start of a range, and the second as its end', () => {
+  it('a time that occurs twice is the first as the start of a range, and the second as its end', () => {
     for (const text of ['2026-10-25 02:30', 'yesterday 02:30', '2026-10-25T02:30:00']) {
       const now = Date.parse('2026-10-26T12:00:00Z');
       expect([read(text, now), read(text, now, 'until')], text).toEqual([
@@ -58,7 +58,7 @@ describe('a time', () => {
     expect(read('2026-10-25T02:30:00+02:00', NOW, 'until')).toBe('2026-10-25T00:30:00.000Z');
   });
 
-  it('that never occurs is the instant at which the clocks change', () => {
+  it('a time that never occurs is the instant at which the clocks change', () => {
     for (const text of ['2026-03-29 02:00', '2026-03-29 02:30', '2026-03-29T02:59:59.5', 'today 02:30'])
       for (const edge of ['since', 'until'] as const)
         expect(read(text, Date.parse('2026-03-29T12:00:00Z'), edge), text).toBe('2026-03-29T01:00:00.000Z');

@@ -30,11 +30,11 @@ describe('wall-clock time', () => {
   const berlin = new Zone('Europe/Berlin');
   const wall = (text: string) => new Date(berlin.instantsOf(Date.parse(`${text}Z`)).ms).toISOString();
 
-  it('that comes twice is its first occurrence', () => {
+  it('wall-clock time that comes twice is its first occurrence', () => {
     expect(wall('2026-10-25T02:30:00')).toBe('2026-10-25T00:30:00.000Z');
   });
 
-  it('that never comes is read with the offset before', () => {
+  it('wall-clock time that never comes is read with the offset before', () => {
     expect(wall('2026-03-29T02:30:00')).toBe('2026-03-29T01:30:00.000Z');
   });
 });

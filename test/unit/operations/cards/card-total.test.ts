@@ -146,7 +146,7 @@ describe('CardTotal', () => {
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('counts anew for a reader who comes after an error and finds nothing else', async () => {
+  it('counts again for a reader who comes after an error and finds nothing else', async () => {
     const { total, waiting, pass } = counter();
     const first = total.read(0);
     pass(10_000);

@@ -13,7 +13,7 @@ it('knows every number that came before, dense or scattered', () => {
   expect(numbers.filter((digits) => !seen.add(digits))).toEqual([]);
 });
 
-it('tells numbers of different lengths apart', () => {
+it('separates numbers of different lengths', () => {
   const seen = new SeenNumbers();
   for (const digits of ['7', '07', '00007', '1000007', '01000007']) expect(seen.add(digits)).toBe(false);
   expect(seen.add('7')).toBe(true);

@@ -9,7 +9,7 @@ import type { RecordStore } from '../../../../src/store/ports/records/record-sto
 describe('instances', () => {
   const worker = (instanceId: string, version: string) => ({ instanceId, version }) as InstanceInfo;
 
-  it('of one version are well', () => {
+  it('instances of one version are well', () => {
     expect(instanceFindings([worker('a', '1.0.0'), worker('b', '1.0.0')])).toMatchObject([
       { status: 'ok', detail: '2 of 1.0.0' },
     ]);

@@ -42,7 +42,7 @@ describe('a Redis', () => {
   const found = async (check: string, server: Partial<LiveServer>, cards?: number) =>
     (await look([server], cards)).find((one) => one.check === check);
 
-  it('that is well', async () => {
+  it('a Redis that is well', async () => {
     expect(briefly(await look([{}]))).toEqual([
       'redis: ok: answers',
       'redis rights: ok: its user has all rights that cardpoll needs',
@@ -66,11 +66,11 @@ describe('a Redis', () => {
     ['6.1.9', 'failed'],
     ['5.9.0', 'failed'],
     [null, 'unknown'],
-  ])('of version %s: %s', async (version, status) => {
+  ])('a Redis of version %s: %s', async (version, status) => {
     expect((await found('redis version', { version }))?.status).toBe(status);
   });
 
-  it('that reports nothing may evict keys', async () => {
+  it('a Redis that reports nothing may evict keys', async () => {
     const policy = await found('redis maxmemory-policy', { version: null });
     expect([policy?.status, policy?.hint]).toEqual(['unknown', expect.stringContaining('+info')]);
   });
@@ -78,7 +78,7 @@ describe('a Redis', () => {
   it.each([
     [['+hset', '~polling:*'], [], 'failed', "ACL SETUSER poller '+hset' '~polling:*'"],
     [[], ['+publish'], 'warning', "ACL SETUSER poller '+publish'"],
-  ])('whose user lacks %j and %j: %s', async (needed, useful, status, words) => {
+  ])('a Redis whose user lacks %j and %j: %s', async (needed, useful, status, words) => {
     const live = {
       ...openEmbeddedLiveStore({ clock: CLOCK }),
       servers: async () => [WELL],
@@ -91,7 +91,7 @@ describe('a Redis', () => {
     });
   });
 
-  it('that is too old must be upgraded, and one that reports no version is named', async () => {
+  it('a Redis that is too old must be upgraded, and one that reports no version is named', async () => {
     expect(await found('redis version', { version: '6.1.9' })).toMatchObject({
       detail: '[fd00::1]:6379 runs 6.1.9, which lacks commands that cardpoll needs',
       hint: 'upgrade it to 6.2 or later',
@@ -145,7 +145,7 @@ describe('a Redis', () => {
       '2 of 3 replicas of [fd00::1]:6379 are behind: the writes they lack',
       cli('INFO replication'),
     ],
-  ])('that replicates and saves so: %j', async (server, status, detail, command) => {
+  ])('a Redis that replicates and saves as %j', async (server, status, detail, command) => {
     expect(await found('redis replication', server)).toMatchObject({
       status,
       detail: expect.stringContaining(detail),
@@ -168,7 +168,7 @@ describe('a Redis', () => {
   it.each([
     ['redis_evicts', 'redis maxmemory-policy', 'CLI CONFIG SET maxmemory-policy noeviction'],
     ['redis_cannot_save', 'redis replication', 'CLI BGSAVE'],
-  ])('that is refused for %s answers, and the finding says what to do', (code, check, command) => {
+  ])('a Redis that is refused for %s answers, and the finding says what to do', (code, check, command) => {
     const findings = liveStoreNotOpened(new CardpollError('unavailable', code, 'words of it'), 'CLI');
     expect(findings.find(({ status }) => status === 'failed')).toMatchObject({
       check,
@@ -191,7 +191,7 @@ describe('a Redis', () => {
     ]);
   });
 
-  it('that does not answer is one finding, and the rest is left out', () => {
+  it('a Redis that does not answer is one finding, and the rest is left out', () => {
     for (const error of [new CardpollError('unavailable', 'redis_unreachable', 'away'), new Error('away')])
       expect(briefly(liveStoreNotOpened(error, 'CLI'))).toEqual([
         'redis: failed: away',
@@ -235,7 +235,7 @@ describe('a PostgreSQL', () => {
   const found = async (check: string, server: Partial<RecordServer>, instances?: number) =>
     (await look(server, undefined, instances)).find((one) => one.check === check);
 
-  it('that is well', async () => {
+  it('a PostgreSQL that is well', async () => {
     expect(briefly(await look({}))).toEqual([
       'postgresql: ok: answers',
       'postgresql version: ok: 15',
@@ -248,7 +248,7 @@ describe('a PostgreSQL', () => {
     ]);
   });
 
-  it('of a version that is too old', async () => {
+  it('a PostgreSQL of a version that is too old', async () => {
     expect((await found('postgresql version', { majorVersion: 14 }))?.status).toBe('ok');
     expect(await found('postgresql version', { majorVersion: 13 })).toMatchObject({
       status: 'failed',
@@ -291,7 +291,7 @@ describe('a PostgreSQL', () => {
       'it takes no writes: default_transaction_read_only is on',
       `psql -h db -c "SELECT source, sourcefile FROM pg_settings WHERE name = 'default_transaction_read_only'"`,
     ],
-  ])('that replicates so: %j', async (server, status, detail, command) => {
+  ])('a PostgreSQL that replicates as %j', async (server, status, detail, command) => {
     expect(await found('postgresql replication', server)).toMatchObject({ status, detail, command });
   });
 
@@ -320,7 +320,7 @@ describe('a PostgreSQL', () => {
     ],
     [[held('standby', null, 10_000)], 'warning', /^the standby standby x keeps/, null],
     [[held('prepared', 300_000, 1)], 'warning', /^the prepared transaction prepared x, open for 5 min/, /7/],
-  ])('whose dead rows are kept by %j', async (snapshots, status, detail, command) => {
+  ])('a PostgreSQL whose dead rows are kept by %j', async (snapshots, status, detail, command) => {
     const finding = await found('postgresql transactions', { snapshots });
     expect(finding?.status).toBe(status);
     expect(finding?.detail).toMatch(detail);
@@ -328,7 +328,7 @@ describe('a PostgreSQL', () => {
     else expect(finding?.command).toMatch(command);
   });
 
-  it('whose sessions of other users are hidden: how old they are is known by transactions only', async () => {
+  it('a PostgreSQL whose sessions of other users are hidden: how old they are is known by transactions only', async () => {
     expect(
       await found('postgresql transactions', { snapshots: [held('session', null, 9_999)] }),
     ).toMatchObject({
@@ -352,7 +352,7 @@ describe('a PostgreSQL', () => {
     ]);
   });
 
-  it('that does not answer is one finding, and the rest is left out', () => {
+  it('a PostgreSQL that does not answer is one finding, and the rest is left out', () => {
     expect(briefly(recordStoreNotOpened(new Error('away')))).toEqual([
       'postgresql: failed: away',
       'postgresql version: skipped: see above',

@@ -37,7 +37,7 @@ describe('tokens', () => {
     [0, 'expired'],
     [1, 'expires'],
     [14 * 86_400_000 - 1, 'expires'],
-  ])('that ends in %i ms %s', (inMs, is) => {
+  ])('a token that ends in %i ms %s', (inMs, is) => {
     const ending = { name: 'a', role: 'admin' as const, expiresAtMs: NOW + inMs };
     expect(tokenFindings([ending], NOW)).toMatchObject([
       { check: 'admin tokens', status: 'warning', detail: expect.stringContaining(`the token of a ${is}: `) },

@@ -371,7 +371,7 @@ describe('reasons of the fleet', () => {
     expect(led).toMatchObject([{ code: 'init_stuck', command: 'cardpoll doctor' }]);
   });
 
-  it('do not tell to start a worker where the live store refuses this one', () => {
+  it('do not say to start a worker where the live store refuses this one', () => {
     const silence = 'heartbeat: no answer for 12 s: Redis at redis://r refuses work: OOM';
     const none = { ...CALM, instances: [] };
     expect(fleetReasons({ ...none, silence })).toMatchObject([

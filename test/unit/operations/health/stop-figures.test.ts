@@ -100,7 +100,7 @@ describe('a jump of the readings', () => {
     expect(reasons({ jump: JUMP, mode: 'observe' })[0]?.text).toContain('stops are only observed');
   });
 
-  it('that an operator accepted is none', () => {
+  it('a jump that an operator accepted is no jump', () => {
     expect(reasons({ jump: { ...JUMP, acceptedAtMs: 2_000 } })).toEqual([]);
   });
 });

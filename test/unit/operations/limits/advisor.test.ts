@@ -64,7 +64,7 @@ it.each([
   expect(why).toMatch(/the gateway is the cause: 3.0 s a call, usually 0.02 s|40 of 100 are in force: 12 %/);
 });
 
-it('asks nobody to poll less often because a trial keeps the limit low', () => {
+it('does not advise to poll less often because a trial keeps the limit low', () => {
   const limitReason = 'testing whether fewer calls help';
   const trial = (demand: number) =>
     advice({ demand, callMs: 100, inForce: 60 }, { isTrying: true, limitReason }).remedy;

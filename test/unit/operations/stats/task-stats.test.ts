@@ -291,7 +291,7 @@ describe('taskStatsOf', () => {
     ]);
   });
 
-  it('judges and shows what is so now, and keeps the five minutes beside it', () => {
+  it('judges and shows the present, and keeps the five minutes next to it', () => {
     const polls = (over: Partial<Polls>): Polls => ({ ...reading(0, 0, 0).stats.window, ...over });
     const five = polls({ succeeded: 50_000, durationMs: 1_000_000, succeededMs: 1_000_000 });
     const now = polls({

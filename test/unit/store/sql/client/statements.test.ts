@@ -100,7 +100,7 @@ describe('files of statements', () => {
     }
   });
 
-  it('make from parts only what cannot be told by a parameter', () => {
+  it('make from parts only what no parameter can say', () => {
     const filled = all
       .filter(({ statement }) => /\{(?!attributes)[a-z]+\}/.test(statement))
       .map(({ name }) => name);
