@@ -5,21 +5,20 @@ import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Card } from './domain/cards/card.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { type Finding, failed, ok, warning } from './domain/finding.ts';
+import { gatewayFactsOf } from './domain/gateway/gateway-config.ts';
 import { TASK_TYPES, TASKS } from './domain/task-type.ts';
 import { probeProfile, type UsualDurations } from './gateway/trial/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { failure } from './operations/doctor/finding.ts';
 import { fleetFindings } from './operations/doctor/fleet.ts';
 import { tokenFindings } from './operations/doctor/upkeep.ts';
-import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import { diskSpaceOf } from './platform/directory.ts';
-import { silentLogger } from './platform/logger.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { parseRedisUrl } from './store/redis/client/redis-url.ts';
-import { openRedis, operationMeans } from './stores.ts';
+import { buildHealth, openRedis } from './stores.ts';
 
 const IN_MEMORY = ':memory:';
 /** How long a changed or imported card takes to reach its rings. */
@@ -62,14 +61,16 @@ export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise
 }
 
 function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): Promise<Finding[]> {
-  const means = { ...stores, ...operationMeans(config, stores.records) };
-  const { stats } = openOperations({ ...means, auditLog: silentLogger(), exactTotals: false });
   return fleetFindings({
-    ...means,
+    ...stores,
+    ...gatewayFactsOf(config.gateway),
+    clock: systemClock,
     random: Math.random,
     settle: () => systemClock.sleep(SETTLE_MS),
+    timeZone: config.timeZone,
     cleanupSchedule: config.cleanup.schedule,
-    overview: daemonAnswers ? null : () => stats.overview(),
+    stops: config.stops,
+    health: daemonAnswers ? null : buildHealth(config, stores, null),
   });
 }
 

@@ -7,9 +7,9 @@ import type { InstanceState } from './api/metrics/own-numbers.ts';
 import { type ApiServer, openApiServer, openProbeServer, type ServerBounds } from './api/server.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Engine } from './engine/engine.ts';
+import type { FleetHealth } from './health/fleet-health.ts';
+import { HealthWatch } from './health/health-watch.ts';
 import type { Operations } from './operations/operations.ts';
-import { HealthWatch } from './operations/stats/history.ts';
-import type { StatsOperations } from './operations/stats/stats.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Logger, Logs } from './platform/logger.ts';
 import { ErrorReporter } from './platform/loop.ts';
@@ -19,6 +19,7 @@ import type { LiveStore } from './store/ports/live/live-store.ts';
 
 interface ServerParts {
   readonly operations: Operations;
+  readonly health: FleetHealth;
   readonly live: LiveStore;
   readonly instruments: Instruments;
 }
@@ -26,7 +27,7 @@ interface ServerParts {
 /** The admin API, or only probes and metrics without the role api. @returns null if the instance opens no port. */
 export async function startServer(
   config: DaemonConfig,
-  { operations, live, instruments }: ServerParts,
+  { operations, health, live, instruments }: ServerParts,
   engine: Engine,
   logs: Logs,
   teardown: Teardown,
@@ -48,7 +49,7 @@ export async function startServer(
   };
   const server = await (servesApi ? openApiServer(options) : openProbeServer(options));
   teardown.add(() => server.close());
-  if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
+  if (servesApi) await watchHealth(health, live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
   if (tokensInClearText({ host, ...http.bounds, tls })) {
     const remedy = 'set api.tls_cert and api.tls_key, or api.trusted_proxies behind a proxy with HTTPS';
@@ -71,13 +72,13 @@ function stateOf({ leads, cardLookups }: Engine, { droppedLines }: Logs): Instan
 }
 
 async function watchHealth(
-  stats: StatsOperations,
+  judge: FleetHealth,
   { health }: LiveStore,
   log: Logger,
   teardown: Teardown,
 ): Promise<void> {
   const onError = new ErrorReporter(log, systemClock).for('health-watch');
-  const watch = new HealthWatch({ stats, health, clock: systemClock, onError });
+  const watch = new HealthWatch({ judge, health, clock: systemClock, onError });
   teardown.add(() => watch.stop());
   await watch.start();
 }

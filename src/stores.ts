@@ -6,6 +6,8 @@ import type { Fleet } from './domain/fleet.ts';
 import { gatewayFactsOf } from './domain/gateway/gateway-config.ts';
 import { WebhookTester } from './engine/alerts/webhook-attempt.ts';
 import { FleetWatch, requireOwnFleet } from './engine/fleet-watch.ts';
+import { FleetHealth } from './health/fleet-health.ts';
+import type { Presence } from './health/presence.ts';
 import type { Stores } from './operations/doctor/examine.ts';
 import { answered } from './operations/doctor/finding.ts';
 import { stoppableFinding } from './operations/doctor/stoppable.ts';
@@ -126,9 +128,19 @@ export async function warnAtStart(
   );
 }
 
+/** @param presence null: this process is no instance. */
+export function buildHealth(
+  { gateway, polling: { initPauseMs }, stops }: DaemonConfig,
+  stores: Stores,
+  presence: Presence | null,
+): FleetHealth {
+  const { cardsPerCall } = gatewayFactsOf(gateway);
+  return new FleetHealth({ ...stores, clock: systemClock, cardsPerCall, initPauseMs, stops, presence });
+}
+
 /** What operations need of the configuration. */
 export function operationMeans(
-  { timeZone, stops, gateway, webhooks, alerts, polling }: DaemonConfig,
+  { timeZone, stops, gateway, webhooks, alerts }: DaemonConfig,
   records: Pick<RecordStore, 'fleet'>,
 ) {
   const guard = new SsrfGuard(webhooks.allowCidrs);
@@ -145,7 +157,6 @@ export function operationMeans(
     timeZone,
     version: VERSION,
     stops,
-    initPauseMs: polling.initPauseMs,
     ...gatewayFactsOf(gateway),
     guard,
     tester,

@@ -1,4 +1,4 @@
-// THE composition root: configuration -> logs -> stores -> gateway -> engine -> operations -> API, torn down in the
+// THE composition root: configuration -> logs -> stores -> health -> operations -> gateway -> engine -> API, torn down in the
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; no other file builds anything long-lived.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -15,10 +15,11 @@ import type { EngineDeps } from './engine/engine-settings.ts';
 import { callPaceOf } from './engine/limits/call-pace.ts';
 import { GatewayClient } from './gateway/call/client.ts';
 import { FlowControlledGateway } from './gateway/flow/flow-control.ts';
+import type { FleetHealth } from './health/fleet-health.ts';
+import { Presence } from './health/presence.ts';
 import type { Audit } from './operations/audit.ts';
 import type { Stores } from './operations/doctor/examine.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
-import { brokenPromise } from './operations/stats/promise.ts';
 import { systemClock, withTimeout } from './platform/clock.ts';
 import type { CardpollError } from './platform/errors.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
@@ -31,7 +32,7 @@ import { Reloader } from './reload.ts';
 import { accessOf, startServer } from './serve.ts';
 import { type Hangups, run } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
-import { migrate, openStores, operationMeans, warnAtStart, watchFleet } from './stores.ts';
+import { buildHealth, migrate, openStores, operationMeans, warnAtStart, watchFleet } from './stores.ts';
 
 /** Time limit for the last audit entries at shutdown, in milliseconds. */
 const DIGEST_STOP_MS = 3_000;
@@ -100,23 +101,22 @@ export async function startDaemon(
   const fleet = await watchFleet(stores, logs.worker, teardown, refuse);
   await prepare(stores.records);
   const instruments = new Instruments();
-  let built: Engine | null = null;
-  const operations = buildOperations(config, stores, logs, instruments, () => built?.silence ?? null);
+  const requestStores = { ...stores, records: recordsOfRequests(config, stores.records) };
+  const presence = new Presence(systemClock);
+  const health = buildHealth(config, requestStores, presence);
+  const operations = buildOperations(config, stores, requestStores.records, health, logs, instruments);
   await warnAtStart(config, stores.records, logs.worker);
   digest = await startDigest(operations.audit, logs.worker, teardown);
   const parts = {
     ...stores,
-    ...{ fleet, digest, audit: operations.audit, meter: instruments },
-    conditions: () => operations.stats.conditions(),
-    brokenPromise: async () => brokenPromise(await operations.stats.overview()),
+    ...{ fleet, digest, audit: operations.audit, health, presence, meter: instruments },
     reloadFailure: () => reloader.failure,
   };
   // A reload may have come since.
   client = openGateway(reloader.config, logs, teardown);
   const engine = buildEngine(config, client, parts, logs, teardown, () => server?.address ?? null);
-  built = engine;
   // The server opens before the engine starts and closes after it has drained, so that readyz reports both phases.
-  const served = { ...stores, operations, instruments };
+  const served = { ...stores, health, operations, instruments };
   server = await startServer(reloader.config, served, engine, logs, teardown);
   listening(server?.url ?? null);
   teardown.add(async () => {
@@ -144,14 +144,16 @@ function conditionOf(engine: Engine): Condition {
 function buildOperations(
   config: DaemonConfig,
   stores: Stores,
+  bounded: RecordStore,
+  health: FleetHealth,
   logs: Logs,
   instruments: Instruments,
-  silence: () => string | null,
 ): Operations {
   return openOperations({
     ...stores,
     ...operationMeans(config, stores.records),
-    connections: connectionsOfRequests(config),
+    bounded,
+    health,
     auditLog: {
       info: (entry, message) => {
         instruments.audited(entry.action);
@@ -161,13 +163,14 @@ function buildOperations(
     limits: config.api,
     logDir: config.logDir === null ? null : resolve(config.logDir),
     exactTotals: config.roles.includes('api'),
-    silence,
   });
 }
 
 /** The other half is for polling, however many requests there are. */
-function connectionsOfRequests({ stores }: DaemonConfig): number | null {
-  return stores.kind === 'external' ? Math.max(1, Math.floor(stores.databaseMaxConnections / 2)) : null;
+function recordsOfRequests({ stores }: DaemonConfig, records: RecordStore): RecordStore {
+  return stores.kind === 'external'
+    ? records.bounded(Math.max(1, Math.floor(stores.databaseMaxConnections / 2)))
+    : records;
 }
 
 /** Stops after the engine, to record its last actions. An unavailable record store does not delay the shutdown. */
@@ -196,10 +199,7 @@ function buildEngine(
   config: DaemonConfig,
   client: GatewayClient,
   parts: Stores &
-    Pick<
-      EngineDeps,
-      'fleet' | 'audit' | 'conditions' | 'brokenPromise' | 'digest' | 'meter' | 'reloadFailure'
-    >,
+    Pick<EngineDeps, 'fleet' | 'audit' | 'health' | 'presence' | 'digest' | 'meter' | 'reloadFailure'>,
   logs: Logs,
   teardown: Teardown,
   probeAddress: () => string | null,

@@ -25,6 +25,9 @@ export interface Repeat {
   isRepeat: boolean;
 }
 
+/** Ends the action of a change that was announced and did not come about. */
+export const FAILED = '.failed';
+
 /** The actor of cardpoll's own actions. */
 export const DAEMON: Actor = { name: 'daemon', role: 'daemon', address: null, requestId: null };
 

@@ -1,5 +1,7 @@
 // Findings of the doctor: one line per check. Made by operations/doctor, by src/doctor.ts and, from a daemon's answers, by
 // the command line, which prints them. operations/doctor/finding.ts makes findings of errors.
+import type { AlertCause } from './alerts/alert-cause.ts';
+import { span } from './words.ts';
 
 export interface Finding {
   readonly check: string;
@@ -26,22 +28,30 @@ export const failed = (check: string, detail: string, remedy?: Remedy) =>
 export const unknown = (check: string, detail: string, remedy?: Remedy) =>
   finding(check, 'unknown', detail, remedy);
 
-/** A reason why the fleet is not normal, as a finding. @param since null: moments ago, or unknown */
-export function reasonFinding(reason: {
-  readonly code: string;
-  readonly severity: 'warning' | 'alert';
-  readonly text: string;
-  readonly command: string | null;
-  readonly since: Date | null;
-}): Finding {
-  const { code, severity, text, command, since } = reason;
-  const minute = since?.toISOString().slice(0, 'YYYY-MM-DDThh:mm'.length);
-  return finding(
-    code,
-    severity === 'alert' ? 'failed' : 'warning',
-    minute === undefined ? text : `${text} (since ${minute}Z)`,
-    command === DOCTOR ? { hint: 'see the other findings' } : { command },
-  );
+/** What a backlog does to the numbers; `interval_missed` says that cards are late all the same. */
+const OF_A_BACKLOG: readonly string[] = ['queue_backlog', 'concurrency_usage'];
+
+/**
+ * Why the fleet is not normal, as findings. An alert that passes by itself is a warning that says why: a job that mails its failures
+ * must not mail about it.
+ * @param reasons `since` is null for what began moments ago, or where that is unknown
+ * @param drainSeconds until the whole backlog is gone; null: never, or not known
+ */
+export function reasonFindings(
+  reasons: ReadonlyArray<AlertCause & { readonly since: Date | null }>,
+  drainSeconds: number | null,
+): Finding[] {
+  return reasons.map(({ code, severity, text, command, since }) => {
+    const passes = severity === 'alert' && drainSeconds !== null && OF_A_BACKLOG.includes(code);
+    const why = passes ? `; the whole backlog is gone in about ${span(Math.ceil(drainSeconds))}` : '';
+    const minute = since?.toISOString().slice(0, 'YYYY-MM-DDThh:mm'.length);
+    return finding(
+      code,
+      severity === 'alert' && !passes ? 'failed' : 'warning',
+      `${text}${why}${minute === undefined ? '' : ` (since ${minute}Z)`}`,
+      command === DOCTOR ? { hint: 'see the other findings' } : { command },
+    );
+  });
 }
 
 function finding(check: string, status: Finding['status'], detail: string, remedy: Remedy = {}): Finding {

@@ -1,10 +1,11 @@
 // What an engine is built from: sections of the configuration, and its collaborators. Filled in by wiring; each service
 // of the engine takes the settings that it needs, under the names of the settings table.
 import type { DaemonConfig } from '../config/daemon-config.ts';
-import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
 import type { Fleet } from '../domain/fleet.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
 import type { FlowControl, Gateway } from '../gateway/gateway.ts';
+import type { FleetHealth } from '../health/fleet-health.ts';
+import type { Presence } from '../health/presence.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Meter } from '../platform/meter.ts';
@@ -43,10 +44,8 @@ export interface EngineDeps extends GatewayFacts {
   readonly meter: Meter;
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;
-  /** What alert rules watch besides the polls. */
-  readonly conditions: () => Promise<TaskConditions>;
-  /** Why the fleet does not poll its cards as configured, read now; null: it does. */
-  readonly brokenPromise: () => Promise<string | null>;
+  readonly health: Pick<FleetHealth, 'conditions' | 'brokenPromise'>;
+  readonly presence: Presence;
   /** Records changes that the daemon makes itself. */
   readonly audit: Pick<AuditTrail, 'change' | 'log'>;
   readonly digest: Pick<AuditDigest, 'note'>;

@@ -91,7 +91,7 @@ export class Engine implements Service {
       ...part('outage-watch'),
       ...messages,
       alerts: records.alerts,
-      redis: this.#heartbeat,
+      redis: deps.presence,
       postgres: this.#configs,
       leads: () => this.leads,
     });
@@ -109,7 +109,7 @@ export class Engine implements Service {
     if (this.#phase !== 'running') return [this.#phase];
     const unread = this.#reader.failingMs;
     const stalled = this.#workers.filter((worker) => worker.stalledMs > STALLED_MS);
-    const { silence } = this;
+    const { silence } = this.deps.presence;
     return [
       ...stalled.map((worker) => `${worker.name}: no answer to a claim for ${seconds(worker.stalledMs)} s`),
       ...this.#database.problems(STALLED_MS),
@@ -117,11 +117,6 @@ export class Engine implements Service {
       ...(silence !== null && stalled.length === 0 ? [silence] : []),
       ...(unread > STALLED_MS ? [`cards could not be read for ${seconds(unread)} s`] : []),
     ];
-  }
-
-  /** Why the fleet does not know this instance any more, a sentence; null: it does. */
-  get silence(): string | null {
-    return this.#heartbeat.silence;
   }
 
   /** @returns loops that only a restart of the process can help; empty before the start and during the drain. */

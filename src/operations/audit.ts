@@ -5,7 +5,7 @@
 //
 // A change of a request that may be sent again (Idempotency-Key) is made once: its result is kept in the transaction that
 // makes it, and a repeat gets that result (docs/decisions/0043-one-idempotency.md).
-import type { Actor, AuditChange, AuditEntry, Repeat } from '../domain/audit.ts';
+import { type Actor, type AuditChange, type AuditEntry, FAILED, type Repeat } from '../domain/audit.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -25,9 +25,6 @@ export interface AuditDependencies {
   /** A log that writes every entry, at any log level. */
   readonly log: { info(entry: { readonly action: string }, message: string): void };
 }
-
-/** Ends the action of a change that was announced and did not come about. */
-export const FAILED = '.failed';
 
 export class Audit implements AuditTrail {
   /** Changes of this process run one by one, so that a waiting change holds no connection. */

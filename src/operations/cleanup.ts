@@ -4,11 +4,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
 import { type CleanupConfig, cleanupBegun } from '../domain/cleanup.ts';
+import { dated } from '../domain/date-of.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CleanupPlan, CleanupRun } from '../store/ports/records/cleanup-records.ts';
 import { earlierTime } from '../store/ports/records/record-store.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-report.ts';
-import { dated } from './date-of.ts';
 import type { OperationMeans } from './means.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './requirements.ts';
 

@@ -1,6 +1,7 @@
 // What operations work with. operations.ts builds it once; each operation takes what its type asks for.
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
+import type { FleetHealth } from '../health/fleet-health.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
@@ -16,10 +17,10 @@ export interface OperationLimits {
 
 export interface OperationMeans extends GatewayFacts {
   readonly limits: OperationLimits;
-  /** The pause between two batches of the initialisation. */
-  readonly initPauseMs: number;
   /** Absolute path of the directory of this process's logs; null: standard output. */
   readonly logDir: string | null;
+  readonly version: string;
+  readonly health: FleetHealth;
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly audit: Audit;

@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
+import { dated } from '../domain/date-of.ts';
 import {
   type CardSelection,
   EARLY_COUNTED,
@@ -16,7 +17,6 @@ import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import { CardpollError, nullIfUnavailable } from '../platform/errors.ts';
 import type { EarlyCards, NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
-import { dated } from './date-of.ts';
 import type { OperationMeans } from './means.ts';
 import { requireOffered } from './requirements.ts';
 import type { BatchReport, CancelledTriggers, SelectionCount, TriggerReport } from './trigger-report.ts';

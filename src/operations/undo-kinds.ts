@@ -29,47 +29,34 @@ export interface UndoMeans {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export interface Undoing {
+interface Undoing {
   /** Only an admin may make such a change. */
   readonly adminOnly: boolean;
-  /** A later one of these actions on one of these objects is a newer change of the same. */
-  readonly actions: readonly string[];
-  readonly objects: readonly string[];
   apply(actor: Actor): Promise<unknown>;
 }
 
 type Apply = Undoing['apply'];
 type Entry = Pick<AuditRecord, 'id' | 'action' | 'object' | 'before' | 'after'>;
 
-const CONFIG = ['config.create', 'config.update', 'config.delete'];
-const RULE = ['alert_rule.create', 'alert_rule.update', 'alert_rule.delete'];
-const PAUSE = ['pause.begin', 'pause.end'];
-
 /** @throws CardpollError `conflict` for a change that cannot be taken back. */
 export function undoingOf(means: UndoMeans, entry: Entry): Undoing {
-  const { action, object } = entry;
-  const of = (actions: readonly string[], apply: Apply, adminOnly = false, objects = [object]) => ({
-    adminOnly,
-    actions,
-    objects,
-    apply,
-  });
+  const { action } = entry;
   switch (action) {
     case 'config.create':
     case 'config.update':
     case 'config.delete':
-      return of(CONFIG, configUndo(means.configs, entry), true);
+      return { adminOnly: true, apply: configUndo(means.configs, entry) };
     case 'alert_rule.create':
     case 'alert_rule.update':
     case 'alert_rule.delete':
-      return of(RULE, ruleUndo(means.alerts, entry), action === 'alert_rule.create');
+      return { adminOnly: action === 'alert_rule.create', apply: ruleUndo(means.alerts, entry) };
     case 'concurrency.set':
-      return of([action], limitUndo(means.concurrency, entry));
+      return { adminOnly: false, apply: limitUndo(means.concurrency, entry) };
     case 'cleanup_config.update':
-      return of([action], retentionUndo(means.cleanup, entry), true);
+      return { adminOnly: true, apply: retentionUndo(means.cleanup, entry) };
     case 'pause.begin':
     case 'pause.end':
-      return of(PAUSE, pauseUndo(means, entry), false, pausedObjects(object));
+      return { adminOnly: false, apply: pauseUndo(means, entry) };
     default:
       throw cannot(`a change ${action} cannot be undone by its entry`, OTHER_WAYS[action]);
   }
@@ -225,12 +212,6 @@ function formerPauses(entry: Entry, nowMs: number): Map<TaskType, { seconds: num
       return source === 'operator' && seconds > 0 ? [[taskType, { seconds, reason }] as const] : [];
     }),
   );
-}
-
-/** A pause of all task types is one of each. */
-function pausedObjects(object: string): string[] {
-  const all = 'task_type all';
-  return object === all ? [all, ...TASK_TYPES.map((type) => `task_type ${type}`)] : [object, all];
 }
 
 /** @throws CardpollError `conflict` where the entry lacks one of the fields, as entries of other versions may. */

@@ -3,13 +3,14 @@
 // recorded and put in force as any other.
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../domain/audit.ts';
+import { changesSince } from '../health/change-since.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { AuditRecord } from '../store/ports/records/audit-records.ts';
-import { auditItemOf, FAILED } from './audit.ts';
+import { auditItemOf } from './audit.ts';
 import type { UndoReport } from './audit-report.ts';
 import type { OperationMeans } from './means.ts';
 import { VERSION_CHANGED } from './requirements.ts';
-import { cannot, type Undoing, type UndoMeans, undoingOf } from './undo-kinds.ts';
+import { cannot, type UndoMeans, undoingOf } from './undo-kinds.ts';
 
 export class UndoOperations {
   constructor(private readonly deps: UndoMeans & Pick<OperationMeans, 'records'>) {}
@@ -38,7 +39,7 @@ export class UndoOperations {
         hint: 'only admins may change polling configs and retention, or delete rules',
       });
     }
-    const made = await this.#madeUndo(entry, undoing);
+    const made = await this.#madeUndo(entry);
     if (made !== null) return reportOf(entry, 'already_undone', made.id);
     if (isDeepStrictEqual(entry.before, entry.after)) {
       throw cannot(`change ${id} changed nothing: its values before and after are the same`);
@@ -50,17 +51,13 @@ export class UndoOperations {
       if (!(error instanceof CardpollError) || error.code !== VERSION_CHANGED) throw error;
       throw cannot(`${entry.object} is not as change ${id} left it: it was changed without the audit trail`);
     }
-    return reportOf(entry, 'undone', (await this.#madeUndo(entry, undoing))?.id ?? null);
+    return reportOf(entry, 'undone', (await this.#madeUndo(entry))?.id ?? null);
   }
 
   /** @returns the entry that undid it; null: none. @throws CardpollError `conflict` that names a newer change. */
-  async #madeUndo(entry: AuditRecord, undoing: Undoing): Promise<AuditRecord | null> {
-    const later = await this.#later(entry, undoing);
-    const made = later.findLast(({ after }) => undoneBy(after) === entry.id) ?? null;
-    // What was deleted and is there again has another number.
-    const newer = made === null ? later : await this.#later(made, undoingOf(this.deps, made));
-    const newest = newer.at(-1);
-    if (newest === undefined) return made;
+  async #madeUndo(entry: AuditRecord): Promise<AuditRecord | null> {
+    const { undo: made, newest } = await changesSince(this.deps.records.audit, entry);
+    if (newest === null) return made;
     const { id, action, object, name, atMs } = newest;
     const already = made === null ? '' : `, after change ${made.id} had undone it`;
     throw new CardpollError(
@@ -70,30 +67,6 @@ export class UndoOperations {
       { hint: `undo that one first: cardpoll audit undo ${id}` },
     );
   }
-
-  /** The later changes of the same object that changed something. */
-  async #later(entry: AuditRecord, { actions, objects }: Undoing): Promise<AuditRecord[]> {
-    const later = (await this.deps.records.audit.later(entry, objects)).filter(cameAbout);
-    return later.filter(
-      ({ action, before, after, role }) =>
-        (actions.includes(action) && role !== 'daemon' && !isDeepStrictEqual(before, after)) ||
-        undoneBy(after) === entry.id,
-    );
-  }
-}
-
-/** A change that failed is announced, and then said to have failed. */
-function cameAbout(
-  { action, object, requestId }: AuditRecord,
-  at: number,
-  later: readonly AuditRecord[],
-): boolean {
-  const next = later.slice(at + 1).find((one) => one.object === object && one.requestId === requestId);
-  return !action.endsWith(FAILED) && next?.action !== action + FAILED;
-}
-
-function undoneBy(after: unknown): unknown {
-  return (after as { readonly undoes?: unknown } | null)?.undoes;
 }
 
 function reportOf(entry: AuditRecord, state: UndoReport['state'], auditId: number | null): UndoReport {

@@ -18,6 +18,7 @@ import type { AuditRecord } from '../../src/store/ports/records/audit-records.ts
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
+import { fleetHealth } from './fleet-health.ts';
 import { TESTER_MEANS } from './message-means.ts';
 import { lastTraceOf } from './operated-stores.ts';
 import { DEFAULT_STOPS } from './stop-rules.ts';
@@ -104,13 +105,15 @@ export async function startApi(stores: {
   await records.migrations.up();
   const guard = new SsrfGuard(stores.allowCidrs ?? []);
   const auditLog: LogLine[] = [];
+  const stops = { ...DEFAULT_STOPS, ...stores.stops };
   const operations = openOperations({
     live,
     records,
+    health: fleetHealth({ live, records }, systemClock, stops),
     clock: systemClock,
     timeZone: 'Asia/Shanghai',
     version: '1.2.3',
-    stops: { ...DEFAULT_STOPS, ...stores.stops },
+    stops,
     offers: stores.offers ?? (() => true),
     cardsPerCall: () => 1,
     guard,

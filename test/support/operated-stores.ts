@@ -1,6 +1,7 @@
 // The operations of the admin API without its server: over a real database and the live store of this process.
 import pg from 'pg';
 import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
+import type { FleetHealth } from '../../src/health/fleet-health.ts';
 import type { OperationLimits } from '../../src/operations/means.ts';
 import { type Operations, openOperations } from '../../src/operations/operations.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
@@ -9,6 +10,7 @@ import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { AuditRecord } from '../../src/store/ports/records/audit-records.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
+import { fleetHealth } from './fleet-health.ts';
 import { freshDatabase } from './fresh-stores.ts';
 import { TESTER_MEANS } from './message-means.ts';
 import { DEFAULT_STOPS } from './stop-rules.ts';
@@ -18,6 +20,7 @@ export interface OperatedStores {
   readonly databaseUrl: string;
   readonly live: LiveStore;
   readonly records: RecordStore;
+  readonly health: FleetHealth;
   /** @param manual methods of the manual list that fail or tell otherwise. */
   operations(manual?: Partial<LiveStore['manual']>, limits?: OperationLimits, logDir?: string): Operations;
   /** The newest entry of the audit trail. */
@@ -46,15 +49,18 @@ export async function openOperatedStores({
   const sql = new pg.Client({ connectionString: url });
   await sql.connect();
   const guard = new SsrfGuard([]);
+  const health = fleetHealth({ live, records }, clock);
   let claims = 0;
   return {
     databaseUrl: url,
     live,
     records,
+    health,
     operations: (manual = {}, limits, logDir) =>
       openOperations({
         live: { ...live, manual: Object.assign(Object.create(live.manual), manual) },
         records,
+        health,
         clock,
         ...(logDir === undefined ? {} : { logDir }),
         timeZone: 'Asia/Shanghai',

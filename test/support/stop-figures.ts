@@ -1,5 +1,5 @@
 // The stops of a fleet in which none waits, as operations read them.
-import type { StopFigures } from '../../src/operations/health/stop-figures.ts';
+import type { StopFigures } from '../../src/health/stop-figures.ts';
 
 export const CALM_STOPS: StopFigures = {
   mode: 'enforce',

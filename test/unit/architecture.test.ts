@@ -25,10 +25,11 @@ const MAY_IMPORT = table(`
   store redis    -> store ports, domain, platform
   store memory   -> store ports, domain, platform
   gateway        -> domain, platform
-  engine         -> store ports, gateway, domain, platform, type of config
-  operations     -> store ports, domain, platform, type of engine
+  health         -> store ports, domain, platform
+  engine         -> health, store ports, gateway, domain, platform, type of config
+  operations     -> health, store ports, domain, platform, type of engine
   api client     -> type of operations, domain, platform
-  api            -> api client, operations, domain, platform
+  api            -> api client, operations, health, domain, platform
   changes        -> type of api client, terminal, domain, platform
   dashboard      -> api client, changes, terminal, config, domain, platform
   log-search     -> domain, platform
@@ -43,7 +44,7 @@ const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^store\/(ports|sql|postgres|pglite|redis|memory)\//, 'store $1'],
   [/^api\/client\//, 'api client'],
   [
-    /^(domain|platform|config|gateway|engine|operations|api|changes|dashboard|log-search|terminal|cli)\//,
+    /^(domain|platform|config|gateway|health|engine|operations|api|changes|dashboard|log-search|terminal|cli)\//,
     '$1',
   ],
   [/^(wiring|serve|signals|reload|stores|(store|gateway)-commands|doctor|demo)\.ts$/, 'wiring'],
@@ -86,6 +87,12 @@ const RULES: ReadonlyArray<{ what: string; pattern: RegExp; allowedIn: RegExp }>
     pattern:
       /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|FROM \w+ WHERE|ORDER BY|RETURNING|EXPLAIN|TRUNCATE|VACUUM|ANALYZE)\b|\b(CREATE|ALTER|DROP|LOCK) (TEMPORARY |UNLOGGED )?(TABLE|INDEX|VIEW|FUNCTION|SEQUENCE|SYSTEM|SCHEMA)\b|\bCOPY \w+ (\(|FROM|TO)|\bSET (LOCAL |SESSION )?\w+ ?(=|TO)/,
     allowedIn: /^operations\/doctor\/record-store\.ts$/,
+  },
+  {
+    // It would be an arrow that no import shows: what both need is below both, as src/health is.
+    what: 'a function by which the engine asks the operations, or they ask it',
+    pattern: /=>\s*(?:async\s+|await\s+|void\s+|\w+\()*(?:operations|engine|built)\b\s*[?.]/,
+    allowedIn: /^(?!(wiring|stores)\.ts$)/,
   },
 ];
 
@@ -279,6 +286,17 @@ describe('the rules themselves', () => {
     ["const filter = 'finished_at IS NULL ORDER BY id';", 3],
   ])('see %j', (source, index) => {
     expect(RULES.map((rule) => breaks(rule, domainFile(source))).indexOf(true)).toBe(index);
+  });
+
+  it.each([
+    ['const conditions = () => operations.stats.conditions();', true],
+    ['const promise = async () => broken(await operations.stats.overview());', true],
+    ['const silence = () => built?.silence ?? null;', true],
+    ['watch(() => conditionOf(engine)); await engine.stop();', false],
+    ['const { audit } = operations;', false],
+  ])('see an arrow between engine and operations in %j: %j', (source, seen) => {
+    const rule = RULES.find(({ what }) => what.startsWith('a function by which'));
+    expect(rule !== undefined && breaks(rule, sourceFile('wiring.ts', source))).toBe(seen);
   });
 
   it.each([

@@ -14,6 +14,8 @@ import { Engine } from '../../src/engine/engine.ts';
 import { callPaceOf } from '../../src/engine/limits/call-pace.ts';
 import { GatewayClient } from '../../src/gateway/call/client.ts';
 import { FlowControlledGateway } from '../../src/gateway/flow/flow-control.ts';
+import { FleetHealth } from '../../src/health/fleet-health.ts';
+import { Presence } from '../../src/health/presence.ts';
 import { type Operations, openOperations } from '../../src/operations/operations.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { CardpollError } from '../../src/platform/errors.ts';
@@ -93,14 +95,18 @@ export class Instance {
     const calendar = new MonthCalendar(TIME_ZONE);
     const guard = new SsrfGuard([]);
     const errors = new ErrorReporter(log, clock);
+    const presence = new Presence(clock);
+    const { cardsPerCall } = facts;
+    const health = new FleetHealth({
+      ...{ live, records, clock, cardsPerCall, initPauseMs: 0, stops, presence },
+    });
     this.operations = openOperations({
-      ...{ live, records, clock, timeZone: TIME_ZONE, version: '0', stops, guard },
+      ...{ live, records, health, clock, timeZone: TIME_ZONE, version: '0', stops, guard },
       ...facts,
       tester: new WebhookTester({ ...TESTER_MEANS, guard, secrets: [], timeZone: TIME_ZONE, clock }),
       auditLog: { info: (entry) => world.tell(id, `${entry.action} ${String(Object(entry).object)}`) },
-      silence: () => this.engine.silence,
     });
-    const { audit, stats } = this.operations;
+    const { audit } = this.operations;
     this.#digest = new AuditDigest({ audit, clock, onError: errors.for('audit-digest') });
     this.#client = new GatewayClient(config, { log, clock, calendar });
     const pace = callPaceOf(facts.rateLimits, {
@@ -150,10 +156,10 @@ export class Instance {
           probeAddress: () => null,
           reloadFailure: () => null,
           logTrouble: () => null,
-          brokenPromise: async () => null,
+          health,
+          presence,
         },
         audit,
-        conditions: () => stats.conditions(),
         digest: this.#digest,
       },
     );

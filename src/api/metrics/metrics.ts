@@ -8,9 +8,9 @@ import { Registry } from 'prom-client';
 import { levelOf } from '../../domain/alerts/alert-cause.ts';
 import { PAUSE_SOURCES } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
+import { reasonsOf } from '../../health/verdicts.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { InitState } from '../../operations/schedule/schedule-report.ts';
-import { taskConditionsOf } from '../../operations/stats/stats.ts';
 import type { Overview, TaskFailures, TaskStats } from '../../operations/stats/stats-report.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type Instruments, Page } from './instruments.ts';
@@ -164,11 +164,10 @@ function fleetMetrics({ overview, reconciliation, failures, alerts, retention, c
 }
 
 /** The level that alert rules of type `health` watch. */
-function addHealth(page: Page, overview: Overview): void {
-  const conditions = taskConditionsOf(overview);
+function addHealth(page: Page, { healthReasons }: Overview): void {
   const level = page.gauge('health_level', '0 normal, 1 warning, 2 alert', ['task_type']);
   for (const taskType of TASK_TYPES) {
-    level.set({ task_type: taskType }, levelOf(conditions[taskType].reasons, []));
+    level.set({ task_type: taskType }, levelOf(reasonsOf(taskType, healthReasons), []));
   }
 }
 

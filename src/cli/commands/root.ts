@@ -10,7 +10,7 @@ import { contextCommand } from './context.ts';
 import { daemon } from './daemon.ts';
 import { dashboard, top } from './dashboard.ts';
 import { demo } from './demo.ts';
-import { doctor } from './doctor.ts';
+import { doctor } from './doctor/doctor.ts';
 import { gateway } from './gateway.ts';
 import { concurrency } from './limits/concurrency.ts';
 import { pause, resume } from './limits/pause.ts';

@@ -2,7 +2,7 @@
 // evaluator, which writes the one of an alert into the history, and by its messages. Pure.
 import { HEALTH_LEVELS, worst } from '../health.ts';
 
-/** A reason of health (operations/health), as it was when the alert fired. */
+/** A reason of health (src/health), as it was when the alert fired. */
 export interface AlertCause {
   /** Its section in docs/runbook.md. */
   readonly code: string;

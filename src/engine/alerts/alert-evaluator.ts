@@ -4,9 +4,10 @@
 // seen conditions that must hold for a while before they fire, and those of alerts that hold no more: another leader, or the next
 // start, continues with the same alerts and waits from the beginning.
 import { causeOf, isLate, TOLD_APART } from '../../domain/alerts/alert-cause.ts';
-import { RULE_TYPE_FACTS, type TaskConditions } from '../../domain/alerts/alert-rule.ts';
+import { RULE_TYPE_FACTS } from '../../domain/alerts/alert-rule.ts';
 import { type AlertEvent, holds, nextEvent } from '../../domain/alerts/alert-transition.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
+import type { FleetHealth } from '../../health/fleet-health.ts';
 import { withTimeout } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
@@ -35,7 +36,7 @@ export class AlertEvaluator extends LoopService<
     readonly alerts: Pick<AlertRecords, 'toEvaluate' | 'apply'>;
     readonly stops: Pick<StopRecords, 'unconfirmed' | 'overRunning'>;
     readonly stopControl: Pick<StopControlRecords, 'read'>;
-    readonly conditions: () => Promise<TaskConditions>;
+    readonly health: Pick<FleetHealth, 'conditions'>;
     readonly intervalMs: number;
     readonly log: Logger;
   }
@@ -45,7 +46,7 @@ export class AlertEvaluator extends LoopService<
   #waiting = new Map<string, number>();
 
   async runOnce(): Promise<number> {
-    const { alerts, clock, conditions, fence, intervalMs, live, stops, stopControl } = this.deps;
+    const { alerts, clock, fence, health, intervalMs, live, stops, stopControl } = this.deps;
     if (fence() === null) {
       this.#waiting.clear();
       return FOLLOWER_REST_MS;
@@ -58,7 +59,7 @@ export class AlertEvaluator extends LoopService<
       read.has('unconfirmedStops') ? this.#inTime(stops.unconfirmed()) : null,
       read.has('heldStops') ? this.#inTime(stopControl.read()) : null,
       read.has('overRunning') ? this.#inTime(stops.overRunning()) : null,
-      read.has('condition') ? conditions() : null,
+      read.has('condition') ? health.conditions() : null,
     ]);
     const heldStops = control?.held ?? null;
     const transitions: AlertTransition[] = [];
@@ -119,7 +120,7 @@ export class AlertEvaluator extends LoopService<
   async #explain(transitions: AlertTransition[], rules: readonly RuleToEvaluate[]): Promise<void> {
     const unexplained = ({ event }: AlertTransition) => event.kind === 'fired' && event.cause === null;
     if (!transitions.some(unexplained)) return;
-    const condition = await this.deps.conditions();
+    const condition = await this.deps.health.conditions();
     for (const [n, transition] of transitions.entries()) {
       const rule = rules.find(({ id }) => id === transition.ruleId)?.rule;
       if (rule === undefined || transition.event.kind !== 'fired' || !unexplained(transition)) continue;

@@ -2,15 +2,15 @@
 // absence wakes somebody. Runs on the leader, and calls as webhook-sender.ts does.
 //
 // It must not say that all is well when it is not. So each message follows a reading of the fleet made for it
-// (operations/stats/promise.ts); while that fails, or the promise is broken, none is sent. One that was missed is not made up for.
+// (src/health/verdicts.ts); while that fails, or the promise is broken, none is sent. One that was missed is not made up for.
 import { receiverOf } from '../../domain/alerts/webhook.ts';
+import type { FleetHealth } from '../../health/fleet-health.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { OutsideHeartbeatReport } from '../../store/ports/live/coordination.ts';
-import type { EngineDeps } from '../engine-settings.ts';
 import type { LeaderMeans } from '../leadership.ts';
 import { attemptWebhook } from './webhook-attempt.ts';
 import { heartbeatMessage, type MessageMeans } from './webhook-message.ts';
@@ -22,8 +22,8 @@ const RETRY_MS = 10_000;
 
 export class OutsideHeartbeat extends LoopService<
   LeaderMeans &
-    Omit<MessageMeans, 'timeZone'> &
-    Pick<EngineDeps, 'brokenPromise'> & {
+    Omit<MessageMeans, 'timeZone'> & {
+      readonly health: Pick<FleetHealth, 'brokenPromise'>;
       readonly url: string;
       readonly intervalMs: number;
       readonly guard: SsrfGuard;
@@ -68,7 +68,7 @@ export class OutsideHeartbeat extends LoopService<
 
   async #brokenPromise(): Promise<string | null> {
     try {
-      return await this.deps.brokenPromise();
+      return await this.deps.health.brokenPromise();
     } catch (error) {
       this.#note(`the fleet could not be read: ${messageOf(error)}`, 'heartbeat withheld');
       throw error;

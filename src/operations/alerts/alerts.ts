@@ -23,13 +23,13 @@ import {
   webhookFormatOf,
 } from '../../domain/alerts/webhook-format.ts';
 import type { Actor } from '../../domain/audit.ts';
+import { dated } from '../../domain/date-of.ts';
 import { type PageRequest, RECORD_ID_BOUNDS, type SliceOf, sliceOf } from '../../domain/page.ts';
 import { ONE_LINE } from '../../domain/plain-text.ts';
 import type { WebhookTester } from '../../engine/alerts/webhook-attempt.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../store/ports/records/alert-records.ts';
-import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import { type ExpectedVersion, isWithin, requireVersion, versionOf } from '../requirements.ts';
 import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';

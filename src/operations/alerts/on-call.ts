@@ -6,6 +6,7 @@
 // sent, the resolution is always sent.
 import { SILENCE_SECONDS_BOUNDS, type SilenceScope } from '../../domain/alerts/alert-silence.ts';
 import type { Actor } from '../../domain/audit.ts';
+import { dated } from '../../domain/date-of.ts';
 import {
   ALERT_ID_BOUNDS,
   type PageRequest,
@@ -20,7 +21,6 @@ import type {
   HistoryFilter,
   NewSilence,
 } from '../../store/ports/records/alert-records.ts';
-import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import { isWithin } from '../requirements.ts';
 import type { AlertReport, SilenceReport } from './alert-reports.ts';

@@ -6,8 +6,8 @@
 // count in progress, until this one turns out to be slow. Without any number a reader waits for the count and gets its
 // error.
 import type { Clock } from '../../platform/clock.ts';
+import { PatientReading } from '../../platform/patient-reading.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
-import { PatientReading } from '../patient-reading.ts';
 
 const MIN_AGE_MS = 1_000;
 const AGE_PER_COST = 20;

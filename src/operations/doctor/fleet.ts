@@ -1,21 +1,21 @@
 // The checks of the fleet when both stores answer, whether or not an instance is alive. Used by src/doctor.ts.
 
 import type { CardMembership } from '../../domain/cards/card.ts';
-import { type Finding, failed, ok, reasonFinding, skipped, warning } from '../../domain/finding.ts';
+import { type Finding, failed, ok, reasonFindings, skipped, warning } from '../../domain/finding.ts';
 import { groupBy } from '../../domain/group-by.ts';
 import type { GatewayFacts } from '../../domain/limits/rate-limit.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { countedText, observedWords, STOPS_COUNTED, type StopSettings } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { countWords } from '../../domain/words.ts';
+import { isLeaderless } from '../../health/fleet-faults.ts';
+import type { FleetHealth } from '../../health/fleet-health.ts';
+import { readStopFigures, type StopFigures } from '../../health/stop-figures.ts';
 import type { InitProgress, InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RunningCount } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { isLeaderless } from '../health/fleet-faults.ts';
-import { readStopFigures, type StopFigures } from '../health/stop-figures.ts';
 import type { OperationMeans } from '../means.ts';
-import type { Overview } from '../stats/stats-report.ts';
 import { answered } from './finding.ts';
 import { stoppableFinding } from './stoppable.ts';
 import { rateLimitFindings, upkeepFindings } from './upkeep.ts';
@@ -29,7 +29,7 @@ interface FleetFacts extends GatewayFacts, Pick<OperationMeans, 'live' | 'record
   readonly cleanupSchedule: string;
   readonly stops: StopSettings;
   /** null: the daemon reports the health of the fleet. */
-  readonly overview: (() => Promise<Overview>) | null;
+  readonly health: Pick<FleetHealth, 'judge'> | null;
 }
 
 export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
@@ -52,15 +52,16 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
 
 /** The health of the fleet, read from its stores when no daemon answers. Skipped before the first start. */
 async function aliveFindings(
-  { overview }: FleetFacts,
+  { health }: FleetFacts,
   { status, updatedAtMs }: InitProgress,
   instances: number,
 ): Promise<Finding[]> {
-  if (overview === null) return [];
+  if (health === null) return [];
   if (instances === 0 && status === 'pending' && updatedAtMs === null) {
     return [skipped('fleet', 'no instance has polled yet')];
   }
-  const found = (await overview()).healthReasons.map(reasonFinding);
+  const { reasons, capacity } = await health.judge();
+  const found = reasonFindings(reasons, capacity.drainSeconds);
   return found.length === 0
     ? [ok('fleet', `${countWords(instances, 'instance')} alive, health normal`)]
     : found;

@@ -15,9 +15,9 @@ import {
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, TASK_TYPES, TASKS } from '../../domain/task-type.ts';
 import { spanWords } from '../../domain/words.ts';
+import { paceShareOf, paceShortWords } from '../../health/capacity.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { paceShareOf, paceShortWords } from '../limits/capacity.ts';
 import { tooFrequent } from '../schedule/configs.ts';
 
 /** A run that is missed while no leader is alive is skipped. One such run of a daily schedule is no reason to warn. */

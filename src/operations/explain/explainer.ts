@@ -1,24 +1,23 @@
 // Looks up why a card is or is not polled. Used by the admin API. It makes a fixed number of look-ups by key, however
 // many cards there are; task-explanation.ts interprets them, and the stops of the card become history entries here.
+
+import { dated } from '../../domain/date-of.ts';
 import { leastIntervalSeconds } from '../../domain/limits/rate-limit.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { roundedMb } from '../../domain/numbers.ts';
 import type { HoldReason, StopState } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
+import { awaitedWords } from '../../health/capacity.ts';
+import { gatewayReportOf, heldInterfacesOf, type InterfaceReport } from '../../health/gateway-report.ts';
 import { shellWord } from '../../platform/shell-word.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { CardRecord } from '../../store/ports/records/card-records.ts';
 import type { CardStop, RunsOver } from '../../store/ports/records/stop-records.ts';
 import { cardSchedulesOf } from '../cards/card-schedule.ts';
 import type { CardOperations } from '../cards/cards.ts';
-import { dated } from '../date-of.ts';
-import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
-import type { InterfaceReport } from '../health/health-report.ts';
-import { awaitedWords } from '../limits/capacity.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
-import type { InitOperations } from '../schedule/init.ts';
 import { failingCardOf } from '../stats/history.ts';
 import type { CardExplanation, TaskExplanation } from './explanation-report.ts';
 import { taskExplanationOf } from './task-explanation.ts';
@@ -27,10 +26,9 @@ const MONTHS_SHOWN = 12;
 const TRIGGERS_SHOWN = 20;
 
 interface ExplainerMeans
-  extends Pick<OperationMeans, 'live' | 'records' | 'offers' | 'rateLimits' | 'logDir'> {
+  extends Pick<OperationMeans, 'health' | 'live' | 'records' | 'offers' | 'rateLimits' | 'logDir'> {
   readonly cards: CardOperations;
   readonly pauses: PauseOperations;
-  readonly init: Pick<InitOperations, 'report'>;
 }
 
 export class Explainer {
@@ -131,7 +129,7 @@ async function surroundingsOf(card: CardRecord, deps: ExplainerMeans) {
       .filter((trigger) => trigger.taskType === taskType)
       .map(({ triggerId }) => manualEntry(card.cardId, triggerId)),
   ]);
-  const init = deps.init.report(progress, nowMs);
+  const init = deps.health.init.of(progress, nowMs);
   return { nowMs, schedules, pauses, paces, instances, init, openTriggers: triggers.map(dated) };
 }
 

@@ -2,6 +2,7 @@
 // sentences of an explanation are in this file, but those about readings (health/reading-reasons.ts) and stops (explainer.ts).
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
+import { dateOf } from '../../domain/date-of.ts';
 import { notOfferedWords } from '../../domain/gateway-interface.ts';
 import { carrierWords, outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import { stepOf, stepsOf } from '../../domain/schedule/phase.ts';
@@ -10,16 +11,14 @@ import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import { countWords, spanWords } from '../../domain/words.ts';
+import { noWorkerWords } from '../../health/fleet-faults.ts';
+import { type InterfaceReport, interfaceWords } from '../../health/gateway-report.ts';
+import type { Standing } from '../../health/init-standing.ts';
+import { doubtWords } from '../../health/reading-reasons.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
 import { type CardSchedule, dueMsOf, ringOf } from '../cards/card-schedule.ts';
-import { dateOf } from '../date-of.ts';
-import { noWorkerWords } from '../health/fleet-faults.ts';
-import { interfaceWords } from '../health/gateway-report.ts';
-import type { InterfaceReport } from '../health/health-report.ts';
-import { doubtWords } from '../health/reading-reasons.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
-import type { InitReport } from '../schedule/schedule-report.ts';
 import type { PollingState, TaskExplanation } from './explanation-report.ts';
 
 export interface TaskFacts extends CardSchedule {
@@ -45,7 +44,7 @@ export interface TaskFacts extends CardSchedule {
   readonly paceWords: string | null;
   /** Live instances that poll. */
   readonly workers: number;
-  readonly init: InitReport;
+  readonly init: Pick<Standing, 'status' | 'percent' | 'etaSeconds'>;
   readonly lastFailure: Omit<NonNullable<TaskExplanation['lastFailure']>, 'nextTryAt'> | null;
 }
 
@@ -137,7 +136,7 @@ function unpolled(facts: TaskFacts): Verdict | null {
 const NOT_SCHEDULED =
   'is not in the schedule: a new or changed card is added within seconds, a lost one by the next comparison';
 
-function notLoaded(init: InitReport, cardId: number): Verdict {
+function notLoaded(init: TaskFacts['init'], cardId: number): Verdict {
   const state = 'not_loaded';
   switch (init.status) {
     case 'running': {

@@ -1,21 +1,17 @@
 // Concurrency limits of the task types: read, set, reset the running count. Used by the admin API. The records store
 // the durable limits. The live store has the limits in force, which workers read there with every claim.
 import type { Actor } from '../../domain/audit.ts';
+import { dated } from '../../domain/date-of.ts';
 import { kneeOf } from '../../domain/limits/concurrency-curve.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import { awaitedWords } from '../../health/capacity.ts';
 import type { PaceState } from '../../store/ports/live/pace.ts';
-import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
-import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../requirements.ts';
-import { awaitedWords } from './capacity.ts';
 import type { ConcurrencyLimit, SlotReset } from './limits-report.ts';
 
-/** Counts of one task type with the limit in force filled in. */
-export type LimitedCounts = Awaited<ReturnType<ConcurrencyOperations['limited']>>;
-
 export class ConcurrencyOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit'>) {}
+  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit' | 'health'>) {}
 
   async list(): Promise<ConcurrencyLimit[]> {
     const paces = await this.deps.live.pace.states();
@@ -58,7 +54,10 @@ export class ConcurrencyOperations {
   async #limitOf(taskType: TaskType, paces: readonly PaceState[]): Promise<ConcurrencyLimit> {
     const { work } = this.deps.live;
     const [record, counts] = await Promise.all([work.limitRecord(taskType), work.counts(taskType)]);
-    const { maxConcurrency, effectiveConcurrency, inFlight } = await this.limited(taskType, counts);
+    const { maxConcurrency, effectiveConcurrency, inFlight } = await this.deps.health.limited(
+      taskType,
+      counts,
+    );
     const paceWords = awaitedWords(paces, taskType);
     const curve = record?.curve ?? [];
     const knee = kneeOf(curve);
@@ -87,12 +86,6 @@ export class ConcurrencyOperations {
       taskType,
       ...(await work.resetSlots(taskType)),
     }));
-  }
-
-  /** @returns the counts with the durable limit while none is in force yet. */
-  async limited(taskType: TaskType, counts: QueueCounts) {
-    const maxConcurrency = counts.maxConcurrency ?? (await this.deps.records.configs.concurrency())[taskType];
-    return { ...counts, taskType, maxConcurrency };
   }
 }
 

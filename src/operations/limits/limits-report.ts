@@ -1,4 +1,4 @@
-// The reports of limits, capacity and pauses. Made by concurrency.ts, capacity.ts and pauses.ts.
+// The reports of limits, capacity and pauses. Made by concurrency.ts, src/health (capacity and advice) and pauses.ts.
 import { z } from 'zod';
 import { PAUSE_SOURCES } from '../../domain/limits/operator-limits.ts';
 import { type ReportOf, report, taskType } from '../report.ts';
@@ -60,9 +60,7 @@ export const capacity = z.object({
       'What holds polling back, so that nothing drains: no worker that can poll, an open breaker, a pause; null: nothing',
     ),
 });
-export type CapacityReport = ReportOf<typeof capacity>;
 
-/** Made by advisor.ts. */
 export const limitAdvice = z.object({
   verdict: z
     .enum(['raise', 'lower', 'keep', 'unknown'])
@@ -78,7 +76,6 @@ export const limitAdvice = z.object({
     .describe('What ends a backlog that never drains; null while the capacity is enough, or not known'),
   why: z.string(),
 });
-export type LimitAdvice = ReportOf<typeof limitAdvice>;
 
 export const pauseReport = report('Pause', {
   taskType,

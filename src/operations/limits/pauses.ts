@@ -1,10 +1,10 @@
 // Pauses stop the polling of a task type for a time. Workers set a pause when the gateway asks for one (429, 503);
 // operators set one when the gateway's owner announces maintenance. Used by the admin API.
 import type { Actor } from '../../domain/audit.ts';
+import { dated } from '../../domain/date-of.ts';
 import type { Pausable } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Pause } from '../../store/ports/live/work-queue.ts';
-import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import type { PauseReport } from './limits-report.ts';
 
@@ -18,9 +18,8 @@ interface OperatorPause {
 export class PauseOperations {
   constructor(private readonly deps: Pick<OperationMeans, 'live' | 'audit'>) {}
 
-  /** @returns the pauses by task type, the longest remaining one first. */
   async list(): Promise<PauseReport[]> {
-    return sorted(await this.deps.live.work.pauses());
+    return pauseReports(await this.deps.live.work.pauses());
   }
 
   /**
@@ -64,7 +63,7 @@ export class PauseOperations {
     return this.deps.audit.announce(actor, change, async () => {
       const ended: Pause[] = [];
       for (const type of types) ended.push(...(await this.deps.live.work.resume(type)));
-      return sorted(ended);
+      return pauseReports(ended);
     });
   }
 }
@@ -73,7 +72,8 @@ function typesOf(taskType: Pausable): readonly TaskType[] {
   return taskType === 'all' ? TASK_TYPES : [taskType];
 }
 
-function sorted(pauses: readonly Pause[]): PauseReport[] {
+/** By task type, the longest remaining one first. */
+export function pauseReports(pauses: readonly Pause[]): PauseReport[] {
   const order = (pause: Pause) => TASK_TYPES.indexOf(pause.taskType);
   return [...pauses].sort((a, b) => order(a) - order(b) || b.untilMs - a.untilMs).map(dated);
 }

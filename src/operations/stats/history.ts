@@ -1,17 +1,14 @@
-// What the live store noted over time: the numbers of the task types, sample by sample; why polls failed, for which carriers
-// and cards; since when each health reason has existed. Used by the admin API and, through it, by the dashboard's charts.
+// What the live store noted over time: the numbers of the task types, sample by sample; and why polls failed, for which carriers
+// and cards. Used by the admin API and, through it, by the dashboard's charts.
+
+import { dated } from '../../domain/date-of.ts';
 import { percentDown } from '../../domain/numbers.ts';
 import type { FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import { failingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../../domain/stats/history.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import { type LoopMeans, LoopService } from '../../platform/loop.ts';
-import type { HealthLog, NotedFailure } from '../../store/ports/live/poll-stats.ts';
-import { dated } from '../date-of.ts';
-import { WATCHED } from '../health/change-watch.ts';
-import { reasonName } from '../health/health-reasons.ts';
+import type { NotedFailure } from '../../store/ports/live/poll-stats.ts';
 import type { OperationMeans } from '../means.ts';
-import type { StatsOperations } from './stats.ts';
 import type { FailingCard, History, TaskFailures } from './stats-report.ts';
 
 const SECOND_MS = 1_000;
@@ -78,31 +75,4 @@ function roundedCarrier(carrier: FailingCarrier): FailingCarrier {
 /** Also what is known of a card that has failed before. */
 export function failingCardOf({ failuresInARow, ...failure }: NotedFailure): FailingCard {
   return { ...dated(failure), attempts: failuresInARow };
-}
-
-/** Often, so that a change is known to be before a reason or after it. */
-const LOOK_EVERY_MS = 2_000;
-/** A reason ends only after this long: a check that fails, or finds a short pause of the problem, does not end it. */
-const HOLDS_MS = 60_000;
-/** After a longer gap between two looks it is not known whether a reason began in it. */
-const WATCH_HOLDS_MS = 5 * LOOK_EVERY_MS;
-
-/**
- * Notes the health reasons every few seconds, so that reports can show since when each has existed. Started by wiring on
- * instances that serve the API; several instances note the same. The reasons come from health-reasons.ts.
- */
-export class HealthWatch extends LoopService<
-  LoopMeans & {
-    readonly stats: Pick<StatsOperations, 'overview'>;
-    readonly health: Pick<HealthLog, 'note'>;
-  }
-> {
-  readonly name = 'health-watch';
-
-  async runOnce(): Promise<number> {
-    const { healthReasons } = await this.deps.stats.overview();
-    await this.deps.health.note(healthReasons.map(reasonName), HOLDS_MS);
-    await this.deps.health.note([WATCHED], WATCH_HOLDS_MS);
-    return LOOK_EVERY_MS;
-  }
 }

@@ -1,11 +1,11 @@
 // Runs that resume stopped cards: previews and makes them, shows their progress, cancels them. Used by the admin API. The
 // workers carry them out.
 import type { Actor } from '../../domain/audit.ts';
+import { dated } from '../../domain/date-of.ts';
 import { notOfferedWords, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resume-records.ts';
-import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import { type CardList, findCard, requireOffered, wrongCards } from '../requirements.ts';
 import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';

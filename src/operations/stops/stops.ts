@@ -1,6 +1,7 @@
 // Stops of cards: lists them, decides about those that are held, and orders the stop of one card. And the mode of stops:
 // whether cards over their package are stopped, or it is only recorded which would be. Used by the admin API.
 import type { Actor } from '../../domain/audit.ts';
+import { dated } from '../../domain/date-of.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
 import { STOPS_COUNTED, type StopMode, type StopSettings } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -11,7 +12,6 @@ import type {
   StopFilter,
   StopRecords,
 } from '../../store/ports/records/stop-records.ts';
-import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import {
   type CardList,

@@ -12,6 +12,7 @@ import { Engine } from '../../../src/engine/engine.ts';
 import { GatewayClient } from '../../../src/gateway/call/client.ts';
 import { FlowControlledGateway } from '../../../src/gateway/flow/flow-control.ts';
 import type { UpstreamGateway } from '../../../src/gateway/gateway.ts';
+import { Presence } from '../../../src/health/presence.ts';
 import { type Clock, systemClock } from '../../../src/platform/clock.ts';
 import { Teardown } from '../../../src/platform/service.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
@@ -21,6 +22,7 @@ import type { RecordStore } from '../../../src/store/ports/records/record-store.
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { UNJUDGED } from '../../support/fleet-health.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { Gate } from '../../support/gated-port.ts';
 import { defaultsOf, gatewayConfig } from '../../support/gateway-config.ts';
@@ -75,9 +77,9 @@ function makeEngine(live: LiveStore, clock: Clock): Engine {
       probeAddress: () => null,
       reloadFailure: () => null,
       logTrouble: () => null,
-      brokenPromise: async () => null,
+      health: UNJUDGED,
+      presence: new Presence(clock),
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
-      conditions: () => Promise.reject(new Error('no rule asks for them')),
       digest: { note: () => {} },
       guard: new SsrfGuard([]),
     },

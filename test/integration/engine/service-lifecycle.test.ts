@@ -22,7 +22,8 @@ import { ConfigWatch } from '../../../src/engine/schedule/config-watch.ts';
 import { StatsRecorder } from '../../../src/engine/stats/stats-recorder.ts';
 import { StopRulesWatch } from '../../../src/engine/tasks/package.ts';
 import { Worker } from '../../../src/engine/work/worker.ts';
-import { HealthWatch } from '../../../src/operations/stats/history.ts';
+import { HealthWatch } from '../../../src/health/health-watch.ts';
+import { Presence } from '../../../src/health/presence.ts';
 import { withTimeout } from '../../../src/platform/clock.ts';
 import type { ErrorReporter, LoopService } from '../../../src/platform/loop.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
@@ -103,7 +104,7 @@ async function make(name: string): Promise<LoopService> {
   const led = leaderServices(settings, deps, configs, reporter);
   leadership = led[0] as Leadership;
   const stats = new StatsRecorder({ live: stores.live, instanceId: 'w', meter, ...means });
-  const overview = async () => ({ healthReasons: [] }) as never;
+  const judge = async () => ({ reasons: [] }) as never;
   const worker = new Worker({
     task: { taskType: 'realname', poll: () => Promise.reject(new Error('nothing is due')) },
     instanceId: 'w',
@@ -142,6 +143,7 @@ async function make(name: string): Promise<LoopService> {
     keeper,
     new Heartbeat({
       live: stores.live,
+      presence: new Presence(clock),
       describe: () => ({ instanceId: 'w', roles: [], clockAheadMs: null }) as unknown as InstanceInfo,
       ...means,
     }),
@@ -167,9 +169,9 @@ async function make(name: string): Promise<LoopService> {
     new OutsideHeartbeat({
       ...messages,
       ...{ url: 'http://127.0.0.1:9', intervalMs: STEP_MS, fence: () => 1 },
-      brokenPromise: async () => `at ${await stores.live.now()}`,
+      health: { brokenPromise: async () => `at ${await stores.live.now()}` },
     }),
-    new HealthWatch({ stats: { overview }, health: stores.live.health, ...means }),
+    new HealthWatch({ judge: { judge }, health: stores.live.health, ...means }),
     callPaceOf([{ kind: 'calls', interfaces: null, calls: 5, unit: 'second', burst: 5 }], {
       pace: stores.live.pace,
       log,

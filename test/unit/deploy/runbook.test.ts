@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { commandIn, nameOf } from '../../../src/cli/command.ts';
 import { offerAt } from '../../../src/cli/commands/completion/offers.ts';
 import { ROOT } from '../../../src/cli/commands/root.ts';
-import { REASON_CODES } from '../../../src/operations/health/health-report.ts';
+import { REASON_CODES } from '../../../src/health/reason.ts';
 
 const read = (path: string) =>
   readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
@@ -80,10 +80,11 @@ it('names the config file for every command that calls the gateway without a dae
 
 /** As the sources spell them: what names a finding, and the codes of the fleet's health. */
 function checksOfTheDoctor(): string[] {
-  const folder = 'src/operations/doctor/';
-  const files = readdirSync(fileURLToPath(new URL(`../../../${folder}`, import.meta.url)));
-  const sources = [...files.map((name) => folder + name), 'src/doctor.ts', 'src/cli/daemon-findings.ts'];
-  const text = [...sources, 'src/cli/commands/doctor.ts'].map(read).join('\n');
+  const folders = ['src/operations/doctor/', 'src/cli/commands/doctor/'];
+  const files = folders.flatMap((folder) =>
+    readdirSync(fileURLToPath(new URL(`../../../${folder}`, import.meta.url))).map((name) => folder + name),
+  );
+  const text = [...files, 'src/doctor.ts'].map(read).join('\n');
   const named = [
     ...text.matchAll(/(?:check|CHECK|POLICY)(?: =|:) '([^']+)'/g),
     ...text.matchAll(/\b(?:ok|warning|failed|unknown|skipped|failure|answered)\('([^']+)'/g),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { failed, ok, reasonFinding, skipped, unknown, warning } from '../../../src/domain/finding.ts';
+import { failed, ok, reasonFindings, skipped, unknown, warning } from '../../../src/domain/finding.ts';
 
 const REASON = {
   code: 'paused',
@@ -9,22 +9,37 @@ const REASON = {
   since: new Date('2026-11-21T09:58:59.999Z'),
 } as const;
 
+const findingOf = (reason: Parameters<typeof reasonFindings>[0][number]) => reasonFindings([reason], 90)[0];
+
 it('a reason of the health keeps its words and its command, and says since which minute', () => {
-  expect(reasonFinding(REASON)).toEqual({
+  expect(findingOf(REASON)).toEqual({
     check: 'paused',
     status: 'warning',
     detail: 'realname: paused (since 2026-11-21T09:58Z)',
     hint: null,
     command: 'cardpoll resume realname',
   });
-  expect(reasonFinding({ ...REASON, severity: 'alert', since: null })).toMatchObject({
+  expect(findingOf({ ...REASON, severity: 'alert', since: null })).toMatchObject({
     status: 'failed',
     detail: 'realname: paused',
   });
 });
 
+it('an alert of a backlog that drains is a warning that says so', () => {
+  const backlog = { ...REASON, code: 'queue_backlog', severity: 'alert' } as const;
+  const [draining, ...others] = reasonFindings([backlog, { ...backlog, code: 'interval_missed' }], 89.2);
+  expect(draining).toMatchObject({
+    status: 'warning',
+    detail: expect.stringContaining('gone in about 1m 30s'),
+  });
+  expect([...others, ...reasonFindings([backlog], null)].map(({ status }) => status)).toEqual([
+    'failed',
+    'failed',
+  ]);
+});
+
 it('never names the doctor as the next command of the doctor', () => {
-  expect(reasonFinding({ ...REASON, command: 'cardpoll doctor' })).toMatchObject({
+  expect(findingOf({ ...REASON, command: 'cardpoll doctor' })).toMatchObject({
     hint: 'see the other findings',
     command: null,
   });

@@ -1,6 +1,7 @@
 // An instance among the instances, on the live store of this process: there while it beats, gone once it stops.
 import { expect, it } from 'vitest';
 import { Heartbeat } from '../../../src/engine/heartbeat.ts';
+import { Presence } from '../../../src/health/presence.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
@@ -14,6 +15,7 @@ it('reports its current work every two seconds, and leaves when it stops', async
     ({ instanceId: 'w', roles: [], inFlight, clockAheadMs: 0 }) as unknown as InstanceInfo;
   const heartbeat = new Heartbeat({
     live: { coordination },
+    presence: new Presence(clock),
     describe,
     clock,
     onError: (error) => expect.unreachable(String(error)),
@@ -34,6 +36,7 @@ it('finds out how far its clock is off, at least', async () => {
   let aheadMs = 600_000;
   const heartbeat = new Heartbeat({
     live: { coordination },
+    presence: new Presence(clock),
     describe: () => ({ instanceId: 'w', roles: [], clockAheadMs: 0 }) as unknown as InstanceInfo,
     clock: { ...systemClock, now: () => clock.now() + aheadMs },
     onError: () => {},
@@ -52,13 +55,15 @@ it('counts as gone after ten seconds without a beat', async () => {
   const clock = new FakeClock();
   const { coordination } = openEmbeddedLiveStore({ clock });
   const describe = () => ({ instanceId: 'w', roles: [], clockAheadMs: 0 }) as unknown as InstanceInfo;
-  const heartbeat = new Heartbeat({ live: { coordination }, describe, clock, onError: () => {} });
-  clock.advance(500);
+  const presence = new Presence(clock);
+  const heartbeat = new Heartbeat({ live: { coordination }, presence, describe, clock, onError: () => {} });
+  clock.advance(60_000);
+  expect(presence.silence, 'before the first beat').toBeNull();
   expect(await heartbeat.runOnce()).toBe(2_000);
   clock.advance(9_999);
-  expect(heartbeat.silence).toBeNull();
+  expect(presence.silence).toBeNull();
   expect(await coordination.instances()).toHaveLength(1);
   clock.advance(2);
-  expect(heartbeat.silence).toBe('heartbeat: no answer for 10 s');
+  expect(presence.silence).toBe('heartbeat: no answer for 10 s');
   expect(await coordination.instances()).toEqual([]);
 });

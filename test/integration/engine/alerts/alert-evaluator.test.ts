@@ -67,7 +67,7 @@ function evaluator({
     alerts: records.alerts,
     stops: { unconfirmed: unconfirmedStops, overRunning: async () => null },
     stopControl: records.stopControl,
-    conditions: async () => perTaskType(() => condition),
+    health: { conditions: async () => perTaskType(() => condition) },
     fence: () => (leads() ? 1 : null),
     intervalMs: 5_000,
     log: pino({ base: null, timestamp: false }, { write: (line: string) => void log.push(JSON.parse(line)) }),

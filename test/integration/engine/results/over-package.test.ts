@@ -14,6 +14,7 @@ import { Engine } from '../../../../src/engine/engine.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { FlowControlledGateway } from '../../../../src/gateway/flow/flow-control.ts';
 import { demoIccid } from '../../../../src/gateway/simulate/simulated-fleet.ts';
+import { Presence } from '../../../../src/health/presence.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { Teardown } from '../../../../src/platform/service.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
@@ -21,6 +22,7 @@ import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { cardRow } from '../../../support/cards.ts';
+import { UNJUDGED } from '../../../support/fleet-health.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { defaultsOf, gatewayConfig } from '../../../support/gateway-config.ts';
 import { HEALTHY } from '../../../support/healthy-answers.ts';
@@ -101,9 +103,9 @@ beforeAll(async () => {
       probeAddress: () => null,
       reloadFailure: () => null,
       logTrouble: () => null,
-      brokenPromise: async () => null,
+      health: UNJUDGED,
+      presence: new Presence(systemClock),
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
-      conditions: () => Promise.reject(new Error('no rule asks for them')),
       digest: { note: () => {} },
       guard: new SsrfGuard([]),
     },

@@ -50,7 +50,7 @@ async function look(over: Partial<Facts> = {}) {
     rateLimits: [],
     offers: () => true,
     cardsPerCall: () => 1,
-    overview: () => stores.operations().stats.overview(),
+    health: stores.health,
     ...over,
   });
 }
@@ -89,7 +89,7 @@ describe('a fleet', () => {
 
   it('is not examined where the daemon reports its health', async () => {
     await allInRings();
-    expect((await look({ overview: null })).map(({ check }) => check)).toEqual([
+    expect((await look({ health: null })).map(({ check }) => check)).toEqual([
       'instances',
       'running counts',
       'scheduled cards',
@@ -158,7 +158,7 @@ describe('a fleet', () => {
         alerts: failing(records.alerts, 'rules'),
         stopControl: failing(records.stopControl, 'read'),
       },
-      overview: away,
+      health: { judge: away },
     });
     expect(briefly(told)).toEqual([
       'instances: ok: 1 of 1.2.3',

@@ -3,8 +3,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
 import type { TaskType } from '../../../../src/domain/task-type.ts';
+import { HealthWatch } from '../../../../src/health/health-watch.ts';
 import type { Operations } from '../../../../src/operations/operations.ts';
-import { HealthWatch } from '../../../../src/operations/stats/history.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
@@ -36,8 +36,7 @@ beforeEach(async () => {
     UPDATE polling_configs SET priority = 0, status = 1, interval_seconds = CASE id WHEN 1 THEN 60 WHEN 2 THEN 3600 ELSE 1800 END`);
   fleet = new PolledFleet(stores.live, clock);
   operations = stores.operations();
-  const { stats } = operations;
-  watch = new HealthWatch({ stats, health: stores.live.health, clock, onError: () => {} });
+  watch = new HealthWatch({ judge: stores.health, health: stores.live.health, clock, onError: () => {} });
   await started();
 });
 afterEach(() => stores.close());

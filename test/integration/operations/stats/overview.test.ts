@@ -4,11 +4,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
 import type { StopSettings } from '../../../../src/domain/stops/stop.ts';
 import { WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
+import { HealthWatch } from '../../../../src/health/health-watch.ts';
 import { type Operations, openOperations } from '../../../../src/operations/operations.ts';
-import { HealthWatch } from '../../../../src/operations/stats/history.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { fleetHealth } from '../../../support/fleet-health.ts';
 import { TESTER_MEANS } from '../../../support/message-means.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
@@ -51,13 +52,15 @@ const breaker = (name: string, over: Partial<BreakerReport> = {}): BreakerReport
 /** The statistics of an instance with these settings of stops. */
 function statsWith(stops: Partial<StopSettings>): Operations['stats'] {
   const guard = new SsrfGuard([]);
+  const settings = { ...DEFAULT_STOPS, ...stops };
   return openOperations({
     live: stores.live,
     records: stores.records,
+    health: fleetHealth(stores, clock, settings),
     clock,
     timeZone: 'UTC',
     version: '1.2.3',
-    stops: { ...DEFAULT_STOPS, ...stops },
+    stops: settings,
     offers: () => true,
     cardsPerCall: () => 1,
     guard,
@@ -384,7 +387,11 @@ describe('a task type', () => {
 
 describe('what is wrong', () => {
   it('is noted every two seconds, and ends a minute after it was noted last', async () => {
-    const watch = new HealthWatch({ stats, health: stores.live.health, clock, onError: () => {} });
+    const watch = new HealthWatch({
+      ...{ judge: stores.health, health: stores.live.health },
+      clock,
+      onError: () => {},
+    });
     const names = async () =>
       [...(await stores.live.health.since()).keys()].filter((name) => name !== 'watched');
     await stores.live.work.pause('package', { source: 'operator', ms: 1_000, reason: '', by: 'anna' });
@@ -415,6 +422,7 @@ describe('the number of cards', () => {
     const { stats: anew } = openOperations({
       live: stores.live,
       records: { ...stores.records, cards },
+      health: stores.health,
       clock,
       timeZone: 'UTC',
       version: '1.2.3',

@@ -2,12 +2,15 @@
 // says within 20 s what the gateway itself counts, and within 20 s of the healing too. In compressed time.
 import { afterEach, describe, expect, it } from 'vitest';
 import { perTaskType, TASK_TYPES, TASKS, type TaskType } from '../../../../src/domain/task-type.ts';
-import { ConcurrencyOperations } from '../../../../src/operations/limits/concurrency.ts';
-import { HealthWatch } from '../../../../src/operations/stats/history.ts';
+import { HealthWatch } from '../../../../src/health/health-watch.ts';
+import type { CardTotal } from '../../../../src/operations/cards/card-total.ts';
 import { StatsOperations } from '../../../../src/operations/stats/stats.ts';
 import { toWire, type Wire } from '../../../../src/platform/snake-keys.ts';
+import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
+import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { type Behaviour, CompressedFleet } from '../../../support/compressed-fleet.ts';
 import { firstRows, sampled } from '../../../support/effort.ts';
+import { fleetHealth } from '../../../support/fleet-health.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
 import { cli, daemonThatSays, json } from '../../../unit/cli/cli-under-test.ts';
 
@@ -55,24 +58,13 @@ async function start(options: Partial<typeof FLEET> = {}) {
   polled.behaviour = taking(FAST_MS);
   const { live, time } = polled;
   await new PolledFleet(live, time).alive(instanceOf('w'));
-  const means = { live, records: {}, audit: {} } as unknown as ConstructorParameters<
-    typeof ConcurrencyOperations
-  >[0];
-  const stats = new StatsOperations({
-    live,
-    offers: () => true,
-    cardsPerCall: () => 1,
-    pauses: { list: async () => [] },
-    concurrency: new ConcurrencyOperations(means),
-    cardTotal: { read: async () => FLEET.cards },
-    stops: { read: async () => null },
-    clockGap: { read: async () => null },
-    changes: { told: async () => () => '' },
-    init: { report: () => ({ status: 'completed', total: FLEET.cards, finishedAt: new Date(time.now()) }) },
-    version: '1.2.3',
-    silence: () => null,
-  } as unknown as ConstructorParameters<typeof StatsOperations>[0]);
-  const watch = new HealthWatch({ stats, health: live.health, clock: time, onError: () => {} });
+  // Its cards are in their rings; nothing else of its records is known.
+  const loaded = { ...INIT_NOT_STARTED, status: 'completed' as const, total: FLEET.cards };
+  const coordination = Object.assign(Object.create(live.coordination), { initProgress: async () => loaded });
+  const health = fleetHealth({ live: { ...live, coordination }, records: {} as RecordStore }, time);
+  const cardTotal = { read: async () => FLEET.cards } as unknown as CardTotal;
+  const stats = new StatsOperations({ health, cardTotal, offers: () => true, version: '1.2.3' });
+  const watch = new HealthWatch({ judge: health, health: live.health, clock: time, onError: () => {} });
   return { polled, stats, watch };
 }
 

@@ -40,7 +40,7 @@ function beating(url: string, guard = new SsrfGuard(LOOPBACK)): OutsideHeartbeat
     url: `${url}/ping/${TOKEN}/`,
     intervalMs: 60_000,
     guard,
-    brokenPromise: async () => broken(),
+    health: { brokenPromise: async () => broken() },
     fence: () => fence,
     meter: { webhookAttempt: (outcome) => metered.push(outcome) },
     clock,

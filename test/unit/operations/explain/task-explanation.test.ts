@@ -91,19 +91,7 @@ const READING: TaskFacts['reading'] = {
   recent: { polls: 1_000, succeeded: 1_000, seconds: 10, durations: {} },
 };
 
-const LOADED: TaskFacts['init'] = {
-  status: 'completed',
-  reason: 'build',
-  total: 1,
-  loaded: 1,
-  percent: 100,
-  batch: 1,
-  batches: 1,
-  startedAt: null,
-  updatedAt: null,
-  finishedAt: null,
-  etaSeconds: null,
-};
+const LOADED: TaskFacts['init'] = { status: 'completed', percent: 100, etaSeconds: null };
 
 function explain(over: Partial<TaskFacts> = {}) {
   const configs = [config(1)];

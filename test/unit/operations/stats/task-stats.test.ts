@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { PollsByCarrier } from '../../../../src/domain/results/carrier-polls.ts';
 import { schedulePaceOf } from '../../../../src/domain/schedule/schedule-pace.ts';
-import type { LimitedCounts } from '../../../../src/operations/limits/concurrency.ts';
-import { queueStatsOf, taskStatsOf } from '../../../../src/operations/stats/task-stats.ts';
+import { judgeTask, type LimitedCounts } from '../../../../src/health/task-judge.ts';
+import type { QueueStats } from '../../../../src/operations/stats/stats-report.ts';
+import * as reports from '../../../../src/operations/stats/task-stats.ts';
 import { readingOf } from '../../../../src/store/ports/live/fleet-reading.ts';
 import type { RingState } from '../../../../src/store/ports/live/rings.ts';
 
@@ -87,7 +88,7 @@ function readingNow(window: Polls, now: Polls, rings: readonly RingState[] = [])
 }
 
 const queueOf = (rings: readonly RingState[], differing: Partial<LimitedCounts> = {}) =>
-  queueStatsOf({ ...counts, ...differing }, schedulePaceOf(rings, NOW_MS));
+  reports.queueStatsOf({ ...counts, ...differing }, schedulePaceOf(rings, NOW_MS));
 
 describe('queueStatsOf', () => {
   it('sums the members of the rings', () => {
@@ -159,10 +160,17 @@ const FREE = {
   stops: null,
   limit: null,
   paceShare: null,
-  offered: true,
   stopMode: null,
   since: new Map<string, number>(),
 };
+
+type Around = Parameters<typeof judgeTask>[1];
+
+/** The numbers of a task type with these counts, as health judges it. */
+function taskStatsOf(queue: QueueStats, own: ReturnType<typeof reading>, around: Around) {
+  const limited = { ...counts, ...queue, maxConcurrency: queue.concurrency.max };
+  return reports.taskStatsOf(judgeTask({ ...own, counts: limited }, around), true);
+}
 
 describe('taskStatsOf', () => {
   const queue = queueOf([]);
@@ -208,7 +216,7 @@ describe('taskStatsOf', () => {
   });
 
   it('reports what holds the type back', () => {
-    const pause = { source: 'gateway', by: 'worker-1', reason: 'HTTP 429', until: new Date(30_000) } as const;
+    const pause = { source: 'gateway', by: 'worker-1', reason: 'HTTP 429', untilMs: 30_000 } as const;
     expect(taskStatsOf(queue, reading(10, 0, 100), { ...FREE, pauses: [pause] })).toMatchObject({
       health: 'alert',
       healthReasons: [{ code: 'paused', text: 'paused for 30 s more by worker-1: HTTP 429' }],

@@ -1,0 +1,252 @@
+// Demand of the schedule, capacity of the limits, headroom, and when a backlog is gone. The only definition of these
+// numbers for API, command line and doctor; what helps is in advisor.ts. Used by the judge, statistics and the doctor. Pure.
+//
+// Capacity follows Little's law: a limit of n calls of d seconds each allows n / d polls a second. It is computed from
+// the limit in force, so it falls when the fleet lowers that limit for a gateway that cannot take more. The rate limits of
+// the gateway can allow less: the second half of this file says what they leave to a task type. Types that want less than
+// their equal share leave the rest to the others, as the live store grants calls.
+import type { CardsPerCall } from '../domain/gateway-interface.ts';
+import { callsIn, countsCalls, eachWords, rateWords, unitOf } from '../domain/limits/rate-limit.ts';
+import { percentDown, rounded, sum } from '../domain/numbers.ts';
+import type { TaskType } from '../domain/task-type.ts';
+import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
+import { countWords, spanWords } from '../domain/words.ts';
+import type { PaceLimit, PaceState } from '../store/ports/live/pace.ts';
+
+export interface CapacityInputs {
+  /** Polls a second that the enabled configs need. */
+  readonly demandPerSecond: number;
+  /** Number of due cards: in the queue, or delayed by a late schedule. */
+  readonly owedCards: number;
+  /** The limit in force. */
+  readonly effectiveConcurrency: number;
+  /** What a poll takes, see callMsOf; null: not known. */
+  readonly callMs: number | null;
+  /** What holds polling back; null: nothing. While something does, the few calls that are made show no capacity. */
+  readonly heldBy: string | null;
+  /** Polls a second that the rate limits allow; null without a limit. */
+  readonly allowedPerSecond: number | null;
+}
+
+/** operations/limits/limits-report.ts says what each field means. */
+export interface Capacity {
+  readonly demandPerSecond: number;
+  readonly capacityPerSecond: number | null;
+  readonly boundBy: 'concurrency' | 'rate_limits' | null;
+  readonly headroomPercent: number | null;
+  readonly drainSeconds: number | null;
+  readonly heldBy: string | null;
+}
+
+/** A running schedule always owes the cards that have just become due: no backlog up to this many seconds of demand. */
+const ALWAYS_OWED_SECONDS = 1;
+
+export function capacityOf(inputs: CapacityInputs): Capacity {
+  const { demandPerSecond: demand, owedCards, callMs, heldBy } = inputs;
+  if (callMs === null || heldBy !== null) return unknownCapacity(inputs);
+  const allowed = inputs.allowedPerSecond ?? Number.POSITIVE_INFINITY;
+  const byConcurrency = perSecond(inputs.effectiveConcurrency, callMs);
+  const capacity = Math.min(byConcurrency, allowed);
+  const drains = capacity > demand || owedCards === 0;
+  return {
+    demandPerSecond: demand,
+    capacityPerSecond: capacity,
+    boundBy: allowed < byConcurrency ? 'rate_limits' : 'concurrency',
+    headroomPercent: (100 * (capacity - demand)) / capacity,
+    drainSeconds: drains ? drainSecondsOf(owedCards, demand, capacity) : null,
+    heldBy: null,
+  };
+}
+
+function unknownCapacity({ demandPerSecond, owedCards, heldBy }: CapacityInputs): Capacity {
+  return {
+    demandPerSecond,
+    capacityPerSecond: null,
+    boundBy: null,
+    headroomPercent: null,
+    // Cards that wait to be retried are not owed, so none owed says nothing while polling is held back.
+    drainSeconds: owedCards === 0 && heldBy === null ? 0 : null,
+    heldBy,
+  };
+}
+
+interface TypeCapacity {
+  readonly taskType: TaskType;
+  readonly capacity: Capacity;
+}
+
+/**
+ * Combines all task types: the headroom of the fullest type, and the drain time of the slowest one. While one is held back,
+ * the capacity of the fleet is not known.
+ * @param limits in force.
+ */
+export function fleetCapacityOf(
+  types: readonly TypeCapacity[],
+  limits: readonly PaceLimit[],
+  cardsPerCallOf: CardsPerCall,
+) {
+  const capacities = types.map(({ capacity }) => capacity);
+  const isMeasured = capacities.some(({ capacityPerSecond }) => capacityPerSecond !== null);
+  const drains = capacities.map(({ drainSeconds }) => drainSeconds);
+  const heldBy = heldWords(types);
+  const isKnown = heldBy === null && isMeasured;
+  const fullest = isKnown ? fullestOf(types) : null;
+  return {
+    demandPerSecond: sum(capacities.map(({ demandPerSecond }) => demandPerSecond)),
+    capacityPerSecond: isKnown ? togetherPerSecond(types, limits, cardsPerCallOf) : null,
+    boundBy: fullest?.capacity.boundBy ?? null,
+    headroomPercent: fullest?.capacity.headroomPercent ?? null,
+    headroomTaskType: fullest?.taskType ?? null,
+    drainSeconds: drains.includes(null) ? null : Math.max(0, ...drains.map(Number)),
+    heldBy,
+  };
+}
+
+/**
+ * Polls a second of all types together. What a rate limit leaves over counts in the capacity of every type, but only one of
+ * them can use it: it is divided here.
+ */
+function togetherPerSecond(
+  types: readonly TypeCapacity[],
+  limits: readonly PaceLimit[],
+  cardsPerCallOf: CardsPerCall,
+): number {
+  const parts = types.map(({ taskType, capacity: { capacityPerSecond, demandPerSecond } }) => {
+    const used = Math.min(demandPerSecond, capacityPerSecond ?? 0);
+    return { name: TASKS[taskType].interface, used, spare: (capacityPerSecond ?? 0) - used };
+  });
+  const shares = limits.map((limit) => {
+    const counted = parts.filter(({ name }) => countsCalls(limit, name));
+    const calls = (which: 'used' | 'spare') =>
+      sum(counted.map((part) => part[which] / cardsPerCallOf(part.name)));
+    return { limit, share: Math.max(0, limit.perSecond - calls('used')) / calls('spare') };
+  });
+  return sum(
+    parts.map(({ name, used, spare }) => {
+      const counting = shares.filter(({ limit }) => countsCalls(limit, name));
+      return spare === 0 ? used : used + spare * Math.min(1, ...counting.map(({ share }) => share));
+    }),
+  );
+}
+
+function fullestOf(types: readonly TypeCapacity[]): TypeCapacity | null {
+  const [fullest = null] = types
+    .filter(({ capacity }) => capacity.headroomPercent !== null)
+    .sort((a, b) => Number(a.capacity.headroomPercent) - Number(b.capacity.headroomPercent));
+  return fullest;
+}
+
+/** `the gateway is dead`, or `realname: interface realname is dead; package: polling is paused`. */
+function heldWords(types: readonly TypeCapacity[]): string | null {
+  const held = types.filter(({ capacity }) => capacity.heldBy !== null);
+  const [first, ...others] = new Set(held.map(({ capacity }) => capacity.heldBy));
+  if (first === undefined) return null;
+  if (held.length === types.length && others.length === 0) return first;
+  return held.map(({ taskType, capacity }) => `${taskType}: ${capacity.heldBy}`).join('; ');
+}
+
+/** @returns the numbers rounded for display. */
+export function roundedCapacity<Some extends Capacity>(capacity: Some): Some {
+  const { demandPerSecond, capacityPerSecond, headroomPercent, drainSeconds } = capacity;
+  return {
+    ...capacity,
+    demandPerSecond: rounded(demandPerSecond),
+    capacityPerSecond: capacityPerSecond === null ? null : rounded(capacityPerSecond),
+    headroomPercent: headroomPercent === null ? null : percentDown(headroomPercent),
+    drainSeconds: drainSeconds === null ? null : Math.ceil(drainSeconds),
+  };
+}
+
+function drainSecondsOf(owedCards: number, demand: number, capacity: number): number {
+  if (owedCards <= demand * ALWAYS_OWED_SECONDS) return 0;
+  return owedCards / (capacity - demand);
+}
+
+function perSecond(concurrency: number, durationMs: number): number {
+  // A call takes some time even if the clock measured none.
+  return (concurrency * 1000) / Math.max(0.1, durationMs);
+}
+
+interface PaceShare {
+  /** Polls a second at most. */
+  readonly perSecond: number;
+  /** Polls that one call makes at most: a limit counts calls, a schedule needs polls. */
+  readonly cardsPerCall: number;
+  /** Calls that the limit allows in a second for everything that it counts. */
+  readonly ofPerSecond: number;
+}
+
+/** @returns the share by the limit that leaves least; null when no limit counts the polls of this type. */
+export function paceShareOf(
+  taskType: TaskType,
+  limits: readonly PaceLimit[],
+  demandPerSecond: Readonly<Record<TaskType, number>>,
+  cardsPerCallOf: CardsPerCall,
+): PaceShare | null {
+  const cardsOf = (one: TaskType) => cardsPerCallOf(TASKS[one].interface);
+  const cardsPerCall = cardsOf(taskType);
+  const shares = limits.flatMap((limit) => {
+    const { perSecond } = limit;
+    const counted = TASK_TYPES.filter((one) => countsCalls(limit, TASKS[one].interface));
+    if (!counted.includes(taskType)) return [];
+    const others = counted.filter((one) => one !== taskType);
+    const calls = levelOf(
+      perSecond,
+      others.map((one) => demandPerSecond[one] / cardsOf(one)),
+    );
+    return { perSecond: calls * cardsPerCall, cardsPerCall, ofPerSecond: perSecond };
+  });
+  return shares.reduce<PaceShare | null>(
+    (least, share) => (least === null || share.perSecond < least.perSecond ? share : least),
+    null,
+  );
+}
+
+/** What decides whether the rate limits of a task type are enough. */
+export interface PaceNeed {
+  /** Polls a second that the enabled configs need. */
+  readonly demandPerSecond: number;
+  /** null without a limit. */
+  readonly paceShare: PaceShare | null;
+  /** Configured interval of the ring that is furthest behind; null without an enabled ring. */
+  readonly intervalSeconds: number | null;
+}
+
+/** @returns null while the rate limits allow what the schedule needs. */
+export function paceShortText({ demandPerSecond, paceShare, intervalSeconds }: PaceNeed): string | null {
+  if (paceShare === null || intervalSeconds === null || demandPerSecond <= paceShare.perSecond) return null;
+  return `the rate limits are short: ${paceShortWords(paceShare, demandPerSecond, intervalSeconds)}`;
+}
+
+/** `50 calls a second allow 10,000,000 cards every 14 h; configured: 30 min`. */
+export function paceShortWords(share: PaceShare, demandPerSecond: number, intervalSeconds: number): string {
+  const { perSecond, cardsPerCall, ofPerSecond } = share;
+  const calls = perSecond / cardsPerCall;
+  const size = cardsPerCall === 1 ? '' : ` of ${cardsPerCall} cards`;
+  const unit = unitOf(calls);
+  const part = calls < ofPerSecond ? ` (of ${callsIn(unit, ofPerSecond)})` : '';
+  const cards = countWords(Math.round(demandPerSecond * intervalSeconds), 'card');
+  const every = spanWords((intervalSeconds * demandPerSecond) / perSecond);
+  return `${callsIn(unit, calls)} calls${size} ${eachWords(unit)}${part} allow ${cards} every ${every}; configured: ${spanWords(intervalSeconds)}`;
+}
+
+/** `calls wait for the rate limit of 50 a second`; null while polls of the type wait for none. */
+export function awaitedWords(states: readonly PaceState[], taskType: TaskType): string | null {
+  const awaited = states
+    .filter(({ waiting }) => waiting.includes(taskType))
+    .map(({ perSecond }) => perSecond);
+  if (awaited.length === 0) return null;
+  return `calls wait for the rate limit of ${rateWords(Math.min(...awaited))}`;
+}
+
+/** What one more participant without end gets of `total` next to the others. */
+function levelOf(total: number, others: readonly number[]): number {
+  let left = total;
+  let sharing = others.length + 1;
+  for (const demand of [...others].sort((a, b) => a - b)) {
+    if (demand > left / sharing) break;
+    left -= demand;
+    sharing -= 1;
+  }
+  return left / sharing;
+}

@@ -1,0 +1,158 @@
+// The judge: reads the stores and says how the fleet is, and why. THE one judgement: alert rules and the heartbeat (engine), statistics,
+// metrics and the doctor (operations) take theirs from here, so this layer knows neither. Built by wiring.ts; opens nothing.
+import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
+import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
+import type { StopSettings } from '../domain/stops/stop.ts';
+import { askPerTaskType, perTaskType, type TaskType } from '../domain/task-type.ts';
+import type { Clock } from '../platform/clock.ts';
+import { PatientReading } from '../platform/patient-reading.ts';
+import { readFleet } from '../store/ports/live/fleet-reading.ts';
+import type { LiveStore } from '../store/ports/live/live-store.ts';
+import type { QueueCounts } from '../store/ports/live/work-queue.ts';
+import type { RecordStore } from '../store/ports/records/record-store.ts';
+import { fleetCapacityOf, paceShareOf } from './capacity.ts';
+import { ChangeWatch } from './change-watch.ts';
+import { type ClockGap, clockGapOf, isStarting } from './fleet-faults.ts';
+import { gatewayReportOf, heldFollowUpsOf, heldInterfacesOf } from './gateway-report.ts';
+import { fleetReasons } from './health-reasons.ts';
+import { InitStanding } from './init-standing.ts';
+import { KeptReasons } from './kept-reasons.ts';
+import type { Presence } from './presence.ts';
+import type { HealthReason } from './reason.ts';
+import { inOrder } from './reason-order.ts';
+import { readStopFigures, type StopFigures } from './stop-figures.ts';
+import { judgeTask, type LimitedCounts, type TaskJudgement } from './task-judge.ts';
+import { brokenPromise, taskConditionsOf } from './verdicts.ts';
+
+interface HealthMeans extends Pick<GatewayFacts, 'cardsPerCall'> {
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+  readonly clock: Clock;
+  /** The pause between two batches of the initialisation. */
+  readonly initPauseMs: number;
+  readonly stops: StopSettings;
+  /** null: this process is no instance. */
+  readonly presence: Pick<Presence, 'silence'> | null;
+}
+
+export type Judgement = Awaited<ReturnType<FleetHealth['judge']>>;
+
+/** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
+export class FleetHealth {
+  readonly init: InitStanding;
+  readonly #kept = perTaskType(() => new KeptReasons());
+  readonly #changes: ChangeWatch;
+  readonly #stops;
+  /** Asked only while the initialisation is stuck. */
+  readonly #lockHolders;
+  readonly #clockGap;
+
+  constructor(private readonly means: HealthMeans) {
+    const { live, records, clock, stops, initPauseMs } = means;
+    this.init = new InitStanding(clock, initPauseMs);
+    this.#changes = new ChangeWatch({ live, records, clock });
+    this.#stops = new PatientReading(() => readStopFigures(records, stops), clock);
+    this.#lockHolders = new PatientReading(() => records.lockHolders(), clock);
+    this.#clockGap = new PatientReading(() => clockGapOf(live, records), clock);
+  }
+
+  async judge() {
+    const { live, cardsPerCall, presence } = this.means;
+    const [surroundings, progress] = await Promise.all([
+      surroundingsOf(live, Promise.all([this.#stops.read(), this.#clockGap.read()])),
+      live.coordination.initProgress(),
+    ]);
+    const measured = await this.#tasks(surroundings);
+    const init = this.init.of(progress, surroundings.nowMs);
+    const initStuck = init.status === 'stuck';
+    const found = fleetReasons({
+      ...surroundings,
+      tasks: measured,
+      silence: presence?.silence ?? null,
+      initStuck,
+      lockHolders: initStuck ? await this.#lockHolders.read() : null,
+    });
+    const changed = await this.#changes.told(found, surroundings);
+    const withWords = (reason: HealthReason): HealthReason => ({
+      ...reason,
+      text: `${reason.text}${changed(reason)}`,
+    });
+    const tasks: TaskJudgement[] = measured.map((task) => ({
+      ...task,
+      reasons: task.reasons.map(withWords),
+    }));
+    const capacity = fleetCapacityOf(tasks, surroundings.rateLimits, cardsPerCall);
+    return { ...surroundings, init, tasks, capacity, reasons: found.map(withWords) };
+  }
+
+  /** What alert rules watch besides the polls. */
+  async conditions(): Promise<TaskConditions> {
+    return taskConditionsOf(await this.judge());
+  }
+
+  /** Why the fleet does not poll its cards as configured, read now; null: it does. */
+  async brokenPromise(): Promise<string | null> {
+    return brokenPromise(await this.judge());
+  }
+
+  /** What the live store counts of each task type. */
+  async read() {
+    const fleet = await readFleet(this.means.live);
+    return askPerTaskType(async (taskType) => {
+      const { counts, ...reading } = fleet[taskType];
+      return { ...reading, counts: await this.limited(taskType, counts) };
+    });
+  }
+
+  /** @returns the counts with the durable limit while none is in force yet. */
+  async limited(taskType: TaskType, counts: QueueCounts): Promise<LimitedCounts> {
+    const { configs } = this.means.records;
+    const maxConcurrency = counts.maxConcurrency ?? (await configs.concurrency())[taskType];
+    return { ...counts, taskType, maxConcurrency };
+  }
+
+  async #tasks(surroundings: Surroundings): Promise<TaskJudgement[]> {
+    const { nowMs, instances, gateway, pauses, stops, since, rateLimits } = surroundings;
+    const readings = await this.read();
+    const demand = perTaskType((taskType) => readings[taskType].metrics.schedule.demandPerSecond);
+    const tasks = await askPerTaskType(async (taskType) => {
+      const limit = await this.means.live.work.limitRecord(taskType);
+      const judged = judgeTask(readings[taskType], {
+        instances,
+        starting: isStarting(instances, nowMs),
+        pauses: pauses.filter((pause) => pause.taskType === taskType),
+        nowMs,
+        breakers: heldInterfacesOf(taskType, gateway),
+        followUps: heldFollowUpsOf(taskType, gateway),
+        stops: taskType === 'package' ? stops : null,
+        stopMode: stops?.mode ?? null,
+        limit,
+        paceShare: paceShareOf(taskType, rateLimits, demand, this.means.cardsPerCall),
+        since,
+      });
+      // With the reasons that it showed a moment ago.
+      return { ...judged, reasons: inOrder(this.#kept[taskType].with(judged.reasons, nowMs)) };
+    });
+    return Object.values(tasks);
+  }
+}
+
+type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
+
+/** Facts of the fleet that concern every task type. `nowMs` by the live store's clock, which dates most of them. */
+async function surroundingsOf(
+  live: LiveStore,
+  read: Promise<readonly [StopFigures | null, ClockGap | null]>,
+) {
+  const [nowMs, instances, pauses, since, rateLimits, [stops, clockGap]] = await Promise.all([
+    live.now(),
+    live.coordination.instances(),
+    live.work.pauses(),
+    live.health.since(),
+    live.pace.states(),
+    read,
+  ]);
+  const longestFirst = [...pauses].sort((a, b) => b.untilMs - a.untilMs);
+  const gateway = gatewayReportOf(instances);
+  return { nowMs, instances, pauses: longestFirst, stops, clockGap, since, rateLimits, gateway };
+}

@@ -1,0 +1,111 @@
+// The state of the gateway for the whole fleet. Each instance has its own breakers and reports those that hold calls
+// back with its heartbeat; this file combines them, and says in a few words what holds a task type back. Used by the judge,
+// by statistics and explain, and by the capacity, which cannot be computed meanwhile. Pure.
+
+import { dateOf } from '../domain/date-of.ts';
+import { FOLLOW_UP_INTERFACES, INTERFACE_NAMES, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
+import { type BreakerState, failsAtLogin } from '../domain/limits/breaker.ts';
+import { percentDown, roundedOrNull, sum } from '../domain/numbers.ts';
+import { TASKS, type TaskType } from '../domain/task-type.ts';
+import type { InstanceInfo } from '../store/ports/live/coordination.ts';
+
+/** operations/stats/health-report.ts says what each field means. */
+export interface InterfaceReport {
+  readonly interface: string;
+  readonly breaker: BreakerState;
+  readonly since: Date | null;
+  readonly reason: string | null;
+  readonly nextProbeAt: Date | null;
+  readonly instances: number;
+}
+
+export interface Breakers {
+  readonly interfaces: readonly InterfaceReport[];
+}
+
+export function gatewayReportOf(instances: readonly Pick<InstanceInfo, 'breakers'>[]): Breakers {
+  const all = instances.flatMap((instance) => instance.breakers);
+  const names = [WHOLE_GATEWAY, ...INTERFACE_NAMES] as const;
+  return { interfaces: names.map((name) => interfaceReportOf(name, all)) };
+}
+
+function interfaceReportOf(
+  name: InterfaceReport['interface'],
+  all: InstanceInfo['breakers'],
+): InterfaceReport {
+  const own = all.filter((breaker) => breaker.interface === name).sort((a, b) => a.sinceMs - b.sinceMs);
+  const shown = own.find(({ state }) => state === 'open') ?? own[0];
+  return {
+    interface: name,
+    breaker: shown?.state ?? 'closed',
+    since: dateOf(shown?.sinceMs),
+    reason: shown?.reason ?? null,
+    nextProbeAt: dateOf(shown?.nextProbeAtMs),
+    instances: own.length,
+  };
+}
+
+interface TaskNow {
+  readonly ratePerSecond_10s: number;
+  readonly avgDurationMs_10s: number | null;
+  readonly successRate_10s: number | null;
+  readonly healthReasons: ReadonlyArray<{ readonly code: string }>;
+}
+
+/** How fast the gateway answers now, and how often well: the polls of all task types. */
+export function gatewayNowOf(tasks: readonly TaskNow[]) {
+  const meanOf = (field: 'avgDurationMs_10s' | 'successRate_10s') => {
+    const known = tasks.flatMap(({ ratePerSecond_10s: polls, [field]: value }) =>
+      value === null || polls === 0 ? [] : { polls, value },
+    );
+    if (known.length === 0) return null;
+    return sum(known.map(({ polls, value }) => polls * value)) / sum(known.map(({ polls }) => polls));
+  };
+  const successRate = meanOf('successRate_10s');
+  return {
+    avgDurationMs_10s: roundedOrNull(meanOf('avgDurationMs_10s')),
+    successRate_10s: successRate === null ? null : percentDown(successRate),
+    slow: tasks.some(({ healthReasons }) => healthReasons.some(({ code }) => code === 'gateway_slow')),
+  };
+}
+
+/** The interfaces whose breakers hold this task type back. */
+export function heldInterfacesOf(taskType: TaskType, { interfaces }: Breakers): InterfaceReport[] {
+  const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
+  return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
+}
+
+/** The interfaces that are held back and that only some polls of a task type call. */
+export function heldFollowUpsOf(taskType: TaskType, { interfaces }: Breakers): InterfaceReport[] {
+  const concerned = taskType === 'package' ? FOLLOW_UP_INTERFACES : [];
+  return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
+}
+
+type Breaker = Pick<InterfaceReport, 'interface' | 'breaker' | 'reason'>;
+
+/**
+ * @param instances the live ones.
+ * @returns what holds a task type back: no worker that can poll, an open breaker or a pause; null: nothing does.
+ */
+export function heldBackBy(
+  instances: readonly Pick<InstanceInfo, 'roles' | 'databaseOutage'>[],
+  breakers: readonly Breaker[],
+  pauses: readonly unknown[],
+): string | null {
+  const workers = instances.filter(({ roles }) => roles.includes('worker'));
+  if (workers.length === 0) return 'no instance is known to poll';
+  if (workers.every(({ databaseOutage }) => databaseOutage !== null))
+    return 'no instance can use the database';
+  const worst = breakers.find(({ breaker }) => breaker === 'open') ?? breakers[0];
+  if (worst !== undefined) return breakerWords(worst);
+  return pauses.length === 0 ? null : 'polling is paused';
+}
+
+export function breakerWords(held: Breaker): string {
+  if (failsAtLogin({ state: held.breaker, reason: held.reason })) return 'the login to the gateway fails';
+  return `${interfaceWords(held)} is ${held.breaker === 'open' ? 'dead' : 'recovering'}`;
+}
+
+export function interfaceWords({ interface: name }: Pick<InterfaceReport, 'interface'>): string {
+  return name === WHOLE_GATEWAY ? 'the gateway' : `interface ${name}`;
+}

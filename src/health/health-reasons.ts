@@ -1,0 +1,300 @@
+// Why a task type is not normal, and which command to run next. Used by the judge for one task type and for the fleet.
+// API, command line and doctor show these sentences and add none. Pure.
+//
+// domain/health.ts judges the four metrics (operations interface, section 8). The other reasons cover what these
+// metrics do not show: polling that is held back, that does not happen, or that is slower than configured.
+import { dateOf } from '../domain/date-of.ts';
+import {
+  type Health,
+  type HealthInputs,
+  judgeMetrics,
+  METRICS,
+  type Metric,
+  worst,
+} from '../domain/health.ts';
+import { percentDown } from '../domain/numbers.ts';
+import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
+import type { TaskType } from '../domain/task-type.ts';
+import { countWords, spanWords } from '../domain/words.ts';
+import type { Pause } from '../store/ports/live/work-queue.ts';
+import type { LimitAdvice } from './advisor.ts';
+import { type PaceNeed, paceShortText } from './capacity.ts';
+import { type FleetState, fleetFaults } from './fleet-faults.ts';
+import { breakerWords, type InterfaceReport } from './gateway-report.ts';
+import { type LatencyInputs, latencyReasons, mergedLatency } from './latency-reasons.ts';
+import { type ReadingCounts, readingReasons } from './reading-reasons.ts';
+import type { Cause, HealthReason } from './reason.ts';
+import { inOrder } from './reason-order.ts';
+import { type StopFigures, stopReasons } from './stop-figures.ts';
+
+/** The name of a reason in the health log. */
+export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | 'code'>): string {
+  return taskType === null ? code : `${taskType} ${code}`;
+}
+
+/** Start of each reason by its name (see reasonName), epoch milliseconds. */
+type ReasonsSince = ReadonlyMap<string, number>;
+
+type HeldInterface = Pick<InterfaceReport, 'interface' | 'breaker' | 'reason' | 'instances'>;
+
+export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyInputs, 'grows'> {
+  readonly taskType: TaskType;
+  readonly due: number;
+  readonly inFlight: number;
+  /** Polls that ended in the last ten to twenty seconds. */
+  readonly recentPolls: number;
+  /** `reason`: why the limit in force is below the configured one, with figures; null: it is not, or that is unknown. */
+  readonly limit: (LatencyInputs['limit'] & { readonly reason: string | null }) | null;
+  readonly achievedIntervalSeconds: number | null;
+  /** null: not known, or a task type that stops no cards. */
+  readonly stops: StopFigures | null;
+  readonly readings: ReadingCounts;
+  /** Polls of the last seconds, or of five minutes where these are few, and those of them that cardpoll itself held back. */
+  readonly polls: number;
+  readonly held: number;
+  /** How far back they go. */
+  readonly judgedSeconds: number;
+  /** The last seconds, which they may be. */
+  readonly present: { readonly successRate: number | null; readonly seconds: number };
+  /** The failed ones of these without the held ones: kind of failure -> count. */
+  readonly failedBy: Readonly<Record<string, number>>;
+  /** Carriers that fail far more than the others, the worst first. */
+  readonly outlyingCarriers: readonly FailingCarrier[];
+  /** Seconds until the backlog is gone; null: never, or not known yet. */
+  readonly drainSeconds: number | null;
+  /** Of advisor.ts; its remedy is null while the limit meets the demand. */
+  readonly advice: LimitAdvice;
+  readonly pauses: ReadonlyArray<Pick<Pause, 'source' | 'by' | 'reason' | 'untilMs'>>;
+  readonly nowMs: number;
+  /** Every instance started less than a minute ago. */
+  readonly starting: boolean;
+  /** Of the interfaces this task type calls and of the whole gateway. */
+  readonly breakers: readonly HeldInterface[];
+  /** Of the interfaces that only some of its polls call: the others go on. */
+  readonly followUps: readonly HeldInterface[];
+  readonly since: ReasonsSince;
+}
+
+/** Rings are often behind for moments. Above these ratios they miss the configured interval. */
+const INTERVAL_RATIO = { warningAbove: 1.5, alertAbove: 3 };
+/** More than this share of the polls may not be held back. */
+const HELD_PERCENT = 5;
+const FAILURES_NAMED = 3;
+const CARRIERS_NAMED = 2;
+/** The same tolerance for short intervals. */
+const INTERVAL_SLACK_SECONDS = 5;
+
+/** @returns why the task type is not healthy, the worst reason first; empty when it is healthy. */
+export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
+  const causes: Cause[] = [
+    ...pauseReasons(inputs),
+    ...breakerReasons(inputs),
+    ...idleReasons(inputs),
+    ...latencyReasons({ ...inputs, grows: grows(inputs) }),
+    ...metricReasons(inputs),
+    ...heldReasons(inputs),
+    ...stopReasons(inputs.stops),
+    ...readingReasons(inputs.readings),
+    ...intervalReasons(inputs),
+    ...limitReasons(inputs),
+  ];
+  const own = inputs.starting ? causes.map(calmed) : causes;
+  return inOrder(own.map((cause) => dated(cause, inputs.taskType, inputs.since)));
+}
+
+/** What is not in order yet when a fleet has just started. */
+export const OF_A_START: readonly string[] = [
+  ...METRICS,
+  'gateway_slow',
+  'interval_missed',
+  'nothing_polled',
+];
+
+/** As a warning that says why: no one is to be woken by a start. */
+function calmed(cause: Cause): Cause {
+  if (cause.severity !== 'alert' || !OF_A_START.includes(cause.code)) return cause;
+  const text = `${cause.text}; every instance started less than a minute ago`;
+  return { ...cause, severity: 'warning', text };
+}
+
+function dated(
+  { sinceMs: began, ...cause }: Cause,
+  taskType: TaskType | null,
+  since: ReasonsSince,
+): HealthReason {
+  const sinceMs = began ?? since.get(reasonName({ taskType, code: cause.code }));
+  return { ...cause, taskType, since: dateOf(sinceMs), causedBy: null };
+}
+
+interface FleetHealthInputs extends Omit<FleetState, 'clocksDifferSinceMs'> {
+  readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
+  readonly since: ReasonsSince;
+}
+
+/** Why the fleet is not normal: first reasons of the whole fleet, then those of its task types. */
+export function fleetReasons({ tasks, since, ...state }: FleetHealthInputs): HealthReason[] {
+  const clocksDifferSinceMs = since.get(reasonName({ taskType: null, code: 'clocks_differ' }));
+  const faults = fleetFaults({ ...state, clocksDifferSinceMs }).map((cause) => dated(cause, null, since));
+  const own = tasks.flatMap(({ taskType, reasons }) =>
+    reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
+  );
+  const slowSinceMs = since.get(reasonName({ taskType: null, code: 'gateway_slow' }));
+  return inOrder([...faults, ...mergedLatency(own, slowSinceMs)]);
+}
+
+/** More comes due than is polled, so the backlog grows until something changes. */
+function grows({ advice }: Pick<TaskHealthInputs, 'advice'>): boolean {
+  return advice.remedy !== null;
+}
+
+export function healthOfReasons(reasons: readonly HealthReason[]): Health {
+  return worst(reasons.map(({ severity }) => severity));
+}
+
+function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
+  return pauses.map(({ source, by, reason, untilMs }) => ({
+    code: 'paused',
+    // Operators know what they paused; a pause that the gateway asked for is news.
+    severity: source === 'operator' ? 'warning' : 'alert',
+    text: `paused for ${Math.max(0, Math.ceil((untilMs - nowMs) / 1000))} s more by ${by}${reason === '' ? '' : `: ${reason}`}`,
+    command: `cardpoll resume ${taskType}`,
+  }));
+}
+
+function breakerReasons({ breakers, followUps }: TaskHealthInputs): Cause[] {
+  return [...breakers, ...followUps].map((held) => ({
+    code: 'breaker_open',
+    severity: held.breaker === 'open' && breakers.includes(held) ? 'alert' : 'warning',
+    text: `${breakerWords(held)} for ${countWords(held.instances, 'instance')}${held.reason === null ? '' : `: ${held.reason}`}`,
+    command: 'cardpoll doctor',
+  }));
+}
+
+function idleReasons(inputs: TaskHealthInputs): Cause[] {
+  const { due, inFlight, recentPolls, pauses, breakers, paceShare } = inputs;
+  // A batch is one call.
+  const isRare = paceShare !== null && (10 * paceShare.perSecond) / paceShare.cardsPerCall < 1;
+  const held = pauses.length > 0 || breakers.length > 0 || isRare;
+  if (due === 0 || inFlight > 0 || recentPolls > 0 || held) return [];
+  const [are, none] = due === 1 ? ['is', 'it was not'] : ['are', 'none was'];
+  const text = `${countWords(due, 'card')} ${are} due, and ${none} polled for 10 s`;
+  return [{ code: 'nothing_polled', severity: 'alert', text, command: 'cardpoll doctor' }];
+}
+
+function metricReasons(inputs: TaskHealthInputs): Cause[] {
+  const { queueLength, successRate, avgDurationMs, concurrencyPercent } = inputs;
+  const said: Record<Metric, readonly [text: string, command: string]> = {
+    queue_backlog: [
+      `${countWords(queueLength, 'card')} in the queue${drainWords(inputs)}`,
+      adviceCommand(inputs),
+    ],
+    // Where nothing succeeds, the gateway itself is to be looked at, not the cards that fail.
+    success_rate:
+      successRate === 0
+        ? [`no poll succeeds${failureWords(inputs)}`, 'cardpoll doctor']
+        : [
+            `${percentDown(successRate ?? 0, 1)} % of polls succeed${presentWords(inputs)}${failureWords(inputs)}`,
+            'cardpoll stats failures',
+          ],
+    avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms on average`, 'cardpoll concurrency advise'],
+    concurrency_usage: [
+      `${tenths(concurrencyPercent)} % of the limit is in use, and the queue grows`,
+      adviceCommand(inputs),
+    ],
+  };
+  const verdicts = judgeMetrics(inputs);
+  return METRICS.flatMap((code) => {
+    const [text, command] = said[code];
+    const severity = verdicts[code];
+    // A limit that is used up and enough is a fact.
+    const isFact = code === 'concurrency_usage' && !grows(inputs);
+    return severity === 'normal' || isFact ? [] : [{ code, severity, text, command }];
+  });
+}
+
+/** The success rate leaves these polls out, so they need words of their own. A breaker or a pause explains them already. */
+function heldReasons({ polls, held, pauses, breakers, followUps }: TaskHealthInputs): Cause[] {
+  const percent = (100 * held) / Math.max(1, polls);
+  if (percent <= HELD_PERCENT || pauses.length + breakers.length + followUps.length > 0) return [];
+  const text = `${percentDown(percent, 1)} % of polls could not make their call in time: cardpoll held them back`;
+  return [{ code: 'polls_held', severity: 'warning', text, command: 'cardpoll stats failures' }];
+}
+
+/** Calls that wait for a rate limit hold the limit of calls, too; a higher one does not help them. */
+function adviceCommand(inputs: TaskHealthInputs): string {
+  return paceShortText(inputs) === null ? 'cardpoll concurrency advise' : 'cardpoll configs';
+}
+
+function drainWords({ drainSeconds, advice }: TaskHealthInputs): string {
+  if (grows({ advice })) return ', which never drains at this rate';
+  return drainSeconds === null ? '' : `, drained in about ${spanWords(drainSeconds)}`;
+}
+
+/** What the last seconds show, where five minutes are judged because chance explains the difference. */
+function presentWords({ successRate, judgedSeconds, present }: TaskHealthInputs): string {
+  const now = present.successRate;
+  if (now === null || now === successRate) return '';
+  return ` in ${spanWords(judgedSeconds)}, ${percentDown(now, 1)} % in the last ${spanWords(present.seconds)}`;
+}
+
+function failureWords({ failedBy, outlyingCarriers }: TaskHealthInputs): string {
+  const most = Object.entries(failedBy)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, FAILURES_NAMED);
+  const by = most.length === 0 ? '' : `; failures: ${most.map((one) => one.join(' ')).join(', ')}`;
+  const carriers = outlyingCarriers.slice(0, CARRIERS_NAMED).map(carrierWords);
+  return carriers.length === 0 ? by : `${by}; ${carriers.join(', ')}`;
+}
+
+function intervalReasons(inputs: TaskHealthInputs): Cause[] {
+  const { intervalSeconds: configured, achievedIntervalSeconds: achieved } = inputs;
+  if (configured === null || achieved === null) return [];
+  const ratio = achieved / configured;
+  const late = achieved - configured > INTERVAL_SLACK_SECONDS;
+  if (!late || ratio <= INTERVAL_RATIO.warningAbove) return [];
+  return [
+    {
+      code: 'interval_missed',
+      severity: ratio > INTERVAL_RATIO.alertAbove ? 'alert' : 'warning',
+      text: `cards are polled every ${spanWords(achieved)} instead of every ${spanWords(configured)}`,
+      command: adviceCommand(inputs),
+    },
+  ];
+}
+
+/** A limit that is reduced and enough is a fact, such as a trial of some seconds. */
+function limitReasons(inputs: TaskHealthInputs): Cause[] {
+  const { taskType, effectiveConcurrency, maxConcurrency, limit, advice, slowness } = inputs;
+  const { remedy, verdict, maxConcurrency: advised } = advice;
+  if (remedy === null) return paceReasons(inputs);
+  const reasons: Cause[] = [];
+  if (effectiveConcurrency < maxConcurrency) {
+    reasons.push({
+      code: 'limit_reduced',
+      severity: 'warning',
+      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: ${limit?.reason ?? 'the reason is not known yet'}`,
+      command: 'cardpoll concurrency advise',
+    });
+  }
+  const short = paceReasons(inputs);
+  if (short.length > 0) return [...reasons, ...short];
+  const other = slowness === null ? 'cardpoll configs' : 'cardpoll doctor';
+  reasons.push({
+    code: 'overloaded',
+    severity: 'warning',
+    text: `demand exceeds what can be polled: ${remedy}`,
+    command: verdict === 'raise' ? `cardpoll concurrency set ${taskType} ${advised}` : other,
+  });
+  return reasons;
+}
+
+function paceReasons(inputs: TaskHealthInputs): Cause[] {
+  const text = paceShortText(inputs);
+  return text === null
+    ? []
+    : [{ code: 'pace_short', severity: 'warning', text, command: 'cardpoll configs' }];
+}
+
+function tenths(value: number | null): number {
+  return Math.round((value ?? 0) * 10) / 10;
+}

@@ -1,0 +1,53 @@
+// How far the initialisation is: what the initialiser saved, with percent, time left and the verdict `stuck`. Used by the judge, by
+// statistics, by explain, and by operations/schedule/init.ts.
+import { percentDown } from '../domain/numbers.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { InitProgress } from '../store/ports/live/coordination.ts';
+
+/**
+ * Longer without progress in a batch, or not even begun, is stuck (operations interface, section 7): its message goes out within a
+ * minute, and a statement that PostgreSQL ends after 30 s is not one.
+ */
+const INIT_STUCK_AFTER_MS = 35_000;
+
+export type Standing = ReturnType<InitStanding['of']>;
+
+export class InitStanding {
+  /** Since when initialisation is pending, by the monotonic clock: no store has that time, least of all without a leader. */
+  #pendingSince: number | null;
+
+  /** @param pauseMs between two batches. */
+  constructor(
+    private readonly clock: Pick<Clock, 'monotonic'>,
+    private readonly pauseMs: number,
+  ) {
+    this.#pendingSince = clock.monotonic();
+  }
+
+  /** @param nowMs by the live store's clock, which dates the progress */
+  of(progress: InitProgress, nowMs: number) {
+    const at = this.clock.monotonic();
+    this.#pendingSince = progress.status === 'pending' ? (this.#pendingSince ?? at) : null;
+    const status = this.#isStuck(progress, nowMs) ? ('stuck' as const) : progress.status;
+    const etaSeconds = status === 'running' ? etaSecondsOf(progress, nowMs) : null;
+    return { ...progress, status, percent: percentOf(progress), etaSeconds };
+  }
+
+  #isStuck({ status, updatedAtMs, startedAtMs }: InitProgress, nowMs: number): boolean {
+    if (this.#pendingSince !== null) return this.clock.monotonic() - this.#pendingSince > INIT_STUCK_AFTER_MS;
+    const changedAtMs = status === 'running' ? (updatedAtMs ?? startedAtMs) : null;
+    return changedAtMs !== null && nowMs - changedAtMs > INIT_STUCK_AFTER_MS + this.pauseMs;
+  }
+}
+
+function percentOf(progress: InitProgress): number {
+  if (progress.status === 'completed') return 100;
+  // Cards added while it runs may carry `loaded` past the total counted at the start: a ring is not loaded yet nevertheless.
+  return progress.total === 0 ? 0 : Math.min(99.9, percentDown((100 * progress.loaded) / progress.total));
+}
+
+function etaSecondsOf(progress: InitProgress, nowMs: number): number | null {
+  if (progress.startedAtMs === null || progress.loaded === 0) return null;
+  const msPerCard = Math.max(0, nowMs - progress.startedAtMs) / progress.loaded;
+  return Math.ceil((Math.max(0, progress.total - progress.loaded) * msPerCard) / 1000);
+}

@@ -1,0 +1,64 @@
+// Why a gateway that is slower than usual is a reason: what a call takes now and usually, and whether less load would help.
+// Used by health-reasons.ts. Pure.
+import type { Durations } from '../domain/numbers.ts';
+import { type Slowness, slownessWords } from '../domain/stats/usual-latency.ts';
+import type { LimitRecord } from '../store/ports/live/work-queue.ts';
+import type { Cause, HealthReason } from './reason.ts';
+
+export interface LatencyInputs {
+  /** null: the gateway is as fast as usual, or what is usual is not known. */
+  readonly slowness: Slowness | null;
+  /** Of the polls of the last seconds. */
+  readonly durations: Durations;
+  /** What the leader knows about the limit; null: nothing yet. */
+  readonly limit: Pick<LimitRecord, 'normalMs' | 'trying'> | null;
+  readonly effectiveConcurrency: number;
+  readonly maxConcurrency: number;
+  /** More comes due than is polled. */
+  readonly grows: boolean;
+}
+
+/** An alert where cards are polled less often than configured for it: the promise is broken then. */
+export function latencyReasons(inputs: LatencyInputs): Cause[] {
+  const { slowness, durations, grows } = inputs;
+  if (slowness === null) return [];
+  const text = `the gateway ${slownessWords(slowness, durations)}: ${loadWords(slowness, inputs)}`;
+  return [{ code: 'gateway_slow', severity: grows ? 'alert' : 'warning', text, command: 'cardpoll doctor' }];
+}
+
+/** Up to this factor a latency is the one that a trial found to be independent of our load. */
+const AS_FOUND = 1.4;
+
+function loadWords(
+  { nowMs }: Slowness,
+  { limit, effectiveConcurrency: effective, maxConcurrency: max }: LatencyInputs,
+): string {
+  const normalMs = limit?.normalMs ?? null;
+  if (limit?.trying === true) return 'cardpoll is trying whether less load would help';
+  if (normalMs !== null && nowMs <= AS_FOUND * normalMs) return 'less load would not help';
+  if (effective < max) return `less load helps, so ${effective} of ${max} calls at a time are allowed`;
+  return 'whether less load would help is not known';
+}
+
+/**
+ * One reason for the gateway where it is slow for several task types: that of the type that is slower, with the names of all.
+ * @param sinceMs when the gateway began to be slow for several types, where that is noted.
+ */
+export function mergedLatency(
+  reasons: readonly HealthReason[],
+  sinceMs: number | undefined,
+): readonly HealthReason[] {
+  const slow = reasons.filter(({ code }) => code === 'gateway_slow');
+  const [first] = slow;
+  if (first === undefined || slow.length === 1) return reasons;
+  const since = slow.flatMap((one) => one.since?.getTime() ?? []);
+  if (sinceMs !== undefined) since.push(sinceMs);
+  const merged: HealthReason = {
+    ...(slow.find(({ severity }) => severity === 'alert') ?? first),
+    taskType: null,
+    since: since.length === 0 ? null : new Date(Math.min(...since)),
+  };
+  const names = slow.flatMap(({ taskType }) => taskType ?? []).join(', ');
+  const text = merged.text.replace(/^\S+: /, `${names}: `);
+  return [{ ...merged, text }, ...reasons.filter(({ code }) => code !== 'gateway_slow')];
+}

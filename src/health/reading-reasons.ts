@@ -1,0 +1,62 @@
+// Readings of usage that are not believed. They count nothing, so no other number shows them, and they are believed as soon as
+// enough time has passed to carry them. For the health of the fleet (health-reasons.ts), and for a card whose usage may stand
+// still although it is polled (explain/task-explanation.ts). Pure.
+//
+// A reading that grew by more than a card can transfer is stored nowhere; only the log has it. So the explanation of a card says
+// how many such readings the fleet has, and where to look for those of the card.
+
+import type { UsageMonth } from '../domain/cards/usage-month.ts';
+import { percentDown, roundedMb } from '../domain/numbers.ts';
+import type { StopMode } from '../domain/stops/stop.ts';
+import { grouped, spanWords } from '../domain/words.ts';
+import type { StatsReading } from '../store/ports/live/poll-stats.ts';
+import type { Cause } from './reason.ts';
+
+/** Readings of usage in the last seconds, or in five minutes where these are few. */
+export interface ReadingCounts {
+  readonly total: number;
+  readonly seconds: number;
+  /** Those that were not believed; 0 for a task type that reads no usage. */
+  readonly implausible: number;
+  /** The mode of stops in force; null: not known. */
+  readonly stopMode: StopMode | null;
+}
+
+/** With fewer readings a share says little. */
+const LEAST_READINGS = 10;
+const IMPLAUSIBLE_PERCENT = { warningAbove: 5, alertAbove: 50 };
+
+export function readingReasons({ total, seconds, implausible, stopMode }: ReadingCounts): Cause[] {
+  const percent = (100 * implausible) / Math.max(1, total);
+  if (total < LEAST_READINGS || percent <= IMPLAUSIBLE_PERCENT.warningAbove) return [];
+  const text =
+    `${grouped(implausible)} of ${grouped(total)} readings of the last ${spanWords(seconds)} were not believed (${percentDown(percent, 1)} %): ` +
+    'they grew by more than a card can transfer, and count nothing; compare some with the carrier, and check the unit of the gateway profile';
+  const severity = percent > IMPLAUSIBLE_PERCENT.alertAbove ? 'alert' : 'warning';
+  // Wrong readings would stop cards once they are believed.
+  const command =
+    stopMode === 'observe'
+      ? 'cardpoll gateway profiles'
+      : "cardpoll stops mode observe --reason 'readings are not believed'";
+  return [{ code: 'implausible_readings', severity, text, command }];
+}
+
+/** @param usage null: no reading yet, or a task type that reads no usage. */
+export function doubtWords(usage: UsageMonth | null, { window }: Pick<StatsReading, 'window'>): string[] {
+  return [...suspectedWords(usage), ...implausibleWords(window)];
+}
+
+function suspectedWords(usage: UsageMonth | null): string[] {
+  if (usage === null || usage.suspectedMb === null) return [];
+  const { suspectedMb, lastReadingMb, readAtMs } = usage;
+  return [
+    `its reading of ${new Date(readAtMs).toISOString()} is not believed yet: ${roundedMb(suspectedMb)} MB after ${roundedMb(lastReadingMb)} MB, which the next reading must confirm`,
+  ];
+}
+
+function implausibleWords({ succeeded: total, seconds, implausible }: StatsReading['window']): string[] {
+  if (readingReasons({ total, seconds, implausible, stopMode: null }).length === 0) return [];
+  return [
+    `${implausible} of ${total} readings of the fleet were not believed in the last five minutes: if its own are among them, its log lines have implausible_mb`,
+  ];
+}

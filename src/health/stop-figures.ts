@@ -1,0 +1,169 @@
+// The stops of the fleet in numbers: the mode in force, the budget, and how many stops were made or wait. Read every few
+// seconds by the judge (fleet-health.ts). Says what they add to the reasons of health-reasons.ts: stops without effect, stops that
+// are held, and readings that grow too fast to be believed.
+
+import {
+  OVER_RUNNING_COUNTED,
+  STOPS_COUNTED,
+  type StopSettings,
+  stopRulesOf,
+  UNCONFIRMED_STOPS_COUNTED,
+} from '../domain/stops/stop.ts';
+import { grouped } from '../domain/words.ts';
+import type { RecordStore } from '../store/ports/records/record-store.ts';
+import type { Cause } from './reason.ts';
+
+export type StopFigures = Awaited<ReturnType<typeof readStopFigures>>;
+
+/** Throws CardpollError `unavailable` when the record store does not answer. */
+export async function readStopFigures(
+  { cards, stops, stopControl }: Pick<RecordStore, 'cards' | 'stops' | 'stopControl'>,
+  settings: StopSettings,
+) {
+  // One after the other: while a table is locked, this holds one connection.
+  const control = await stopControl.read();
+  const unconfirmed = await stops.unconfirmed();
+  const overRunning = await stops.overRunning();
+  const fleet = await cards.estimate();
+  const { mode, maxPerHour, maxPerDay } = stopRulesOf(settings, fleet);
+  return {
+    ...control,
+    mode: control.setMode?.mode ?? mode,
+    // By the settings of this instance; null: no limit.
+    budgetHour: maxPerHour,
+    budgetDay: maxPerDay,
+    unconfirmed,
+    // null: no walk of this month has ended.
+    overRunning,
+  };
+}
+
+/** @param stops null: not known, or the task type stops no cards. */
+export function stopReasons(stops: StopFigures | null): Cause[] {
+  return stops === null
+    ? []
+    : [
+        ...surgeReasons(stops),
+        ...jumpReasons(stops),
+        ...heldReasons(stops),
+        ...unconfirmedReasons(stops),
+        ...overRunningReasons(stops),
+      ];
+}
+
+/**
+ * An alert: a metric is one at four or five times its normal value (operations interface, section 8), and readings jump at
+ * twenty times. Either the gateway is wrong about the whole fleet, or no card over its package is stopped.
+ */
+function jumpReasons({ jump, mode }: StopFigures): Cause[] {
+  if (jump === null || jump.acceptedAtMs !== null) return [];
+  const { factor, recentMbPerHour: recent, baselineMbPerHour: before, sinceMs } = jump;
+  const effect = mode === 'observe' ? 'stops are only observed' : 'all stops are held';
+  const text =
+    `the readings of the fleet grow ${figure(factor)} times as fast as before ` +
+    `(${figure(recent)} instead of ${figure(before)} MB an hour): ${effect}; if the readings are right, accept them`;
+  const command = "cardpoll stops mode enforce --reason 'the readings are right'";
+  return [{ code: 'usage_jump', severity: 'alert', text, command, sinceMs }];
+}
+
+/** So many times as many stops as usual are many. */
+const SURGE_TIMES = 10;
+const SURGE_STOPS = 20;
+
+/**
+ * Customers are cut off: before the budget is used up, so that there is time to stop it. Usual is the day without this hour.
+ * Meters that upload at the same time every day are stopped at the same time, too: as many as in a quarter of an hour then are few.
+ */
+function surgeReasons({
+  doneTwoMinutes: done,
+  doneHour,
+  doneDay,
+  quarterOfYesterday,
+  mode,
+}: StopFigures): Cause[] {
+  const usual = (doneDay - doneHour) / (23 * 30);
+  const many = Math.max(SURGE_STOPS, SURGE_TIMES * usual, quarterOfYesterday + 1);
+  if (mode === 'observe' || done < many) return [];
+  const text = `${figure(done)} cards stopped in 2 min, usually ${figure(usual)}: make sure that the readings are right`;
+  const command = "cardpoll stops mode observe --reason 'too many stops'";
+  return [{ code: 'stop_surge', severity: 'alert', text, command }];
+}
+
+function heldReasons(stops: StopFigures): Cause[] {
+  const { held } = stops;
+  if (held === 0) return [];
+  const are = held === 1 ? 'stop is' : 'stops are';
+  const text = `${countedUpTo(STOPS_COUNTED, held)} ${are} held: ${holdWords(stops)}; ${endWords(stops)}`;
+  return [{ code: 'stops_held', severity: 'warning', text, command: 'cardpoll stops list --state held' }];
+}
+
+function holdWords({ doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigures): string {
+  if (jump !== null && jump.acceptedAtMs === null) return 'the readings of the fleet jumped';
+  const usedUp = [
+    ...(budgetHour !== null && doneHour >= budgetHour
+      ? [`${figure(doneHour)} of ${figure(budgetHour)} in the last hour`]
+      : []),
+    ...(budgetDay !== null && doneDay >= budgetDay
+      ? [`${figure(doneDay)} of ${figure(budgetDay)} in the last day`]
+      : []),
+  ];
+  return usedUp.length > 0 ? `the stop budget is used up (${usedUp.join(', ')})` : 'the cause is over';
+}
+
+/** What ends the holds: a reading of the card after the end of the cause, or an operator. */
+function endWords({
+  held,
+  heldForOperator,
+  heldUntilMs,
+  budgetHour,
+  budgetDay,
+  jump,
+  mode,
+}: StopFigures): string {
+  // A budget of 0 holds every stop again.
+  const doubtful = budgetHour === 0 || budgetDay === 0 ? held : heldForOperator;
+  const passing = held - doubtful;
+  const counted = (count: number) => `${held < STOPS_COUNTED ? '' : 'at least '}${figure(count)}`;
+  const first =
+    heldUntilMs === null ? '' : ` (the first from ${new Date(heldUntilMs).toISOString().slice(0, 16)}Z on)`;
+  const when = jump === null ? 'by its next reading' : 'by a reading after the jump';
+  const [wait, them] = doubtful === 1 ? ['waits', 'it'] : ['wait', 'them'];
+  // Mode observe refuses a release.
+  const advice =
+    mode === 'observe' ? `dismiss ${them}, or release ${them} in mode enforce` : `release or dismiss ${them}`;
+  return [
+    ...(passing > 0
+      ? [`${counted(passing)} ${passing === 1 ? 'is' : 'are'} judged again, each ${when}${first}`]
+      : []),
+    ...(doubtful > 0 ? [`${counted(doubtful)} ${wait} until an operator decides: ${advice}`] : []),
+  ].join('; ');
+}
+
+function unconfirmedReasons({ unconfirmed: cards }: StopFigures): Cause[] {
+  if (cards === 0) return [];
+  const [noun, them] = cards === 1 ? ['card', 'it'] : ['cards', 'them'];
+  const count = countedUpTo(UNCONFIRMED_STOPS_COUNTED, cards);
+  const text = `the gateway acknowledged the stop of ${count} ${noun} but did not stop ${them}`;
+  return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
+}
+
+/** An alert: no other figure says that cards over their package run on. */
+function overRunningReasons({ overRunning }: StopFigures): Cause[] {
+  const cardId = overRunning?.cardIds[0];
+  if (overRunning === null || cardId === undefined) return [];
+  const { count } = overRunning;
+  const cards = count === 1 ? 'card is over its package and runs' : 'cards are over their package and run';
+  const text =
+    `${countedUpTo(OVER_RUNNING_COUNTED, count)} ${cards}, and no stop is open: ` +
+    `see why card ${cardId} is not stopped`;
+  return [{ code: 'over_running', severity: 'alert', text, command: `cardpoll explain ${cardId}` }];
+}
+
+function countedUpTo(most: number, count: number): string {
+  return count < most ? figure(count) : `at least ${figure(most)}`;
+}
+
+/** Two significant digits below ten, otherwise whole and grouped: 0.052, 1,024. */
+function figure(value: number): string {
+  return value !== 0 && value < 10 ? String(Number(value.toPrecision(2))) : grouped(Math.round(value));
+}

@@ -1,0 +1,110 @@
+// One task type, judged: its capacity, what the advisor says of its limit, and why it is not normal. Used by fleet-health.ts.
+// Pure; reads no store and no clock. The numbers that alert rules use too are derived in fleet-reading.ts.
+import { SUCCESS_RATE } from '../domain/health.ts';
+import { lowerBoundOfShare, ONCE_IN_40 } from '../domain/numbers.ts';
+import { outlyingCarriersOf } from '../domain/results/carrier-polls.ts';
+import { pollRatesOf, type TaskMetrics } from '../domain/stats/task-metrics.ts';
+import { slownessOf } from '../domain/stats/usual-latency.ts';
+import type { TaskType } from '../domain/task-type.ts';
+import type { TaskReading } from '../store/ports/live/fleet-reading.ts';
+import { LATELY_POLLS, type StatsReading } from '../store/ports/live/poll-stats.ts';
+import type { LimitRecord, QueueCounts } from '../store/ports/live/work-queue.ts';
+import { adviceOn } from './advisor.ts';
+import { capacityOf } from './capacity.ts';
+import { heldBackBy } from './gateway-report.ts';
+import { type TaskHealthInputs, taskReasons } from './health-reasons.ts';
+
+/** Counts of one task type with the durable limit where none is in force yet. */
+export type LimitedCounts = QueueCounts & { readonly taskType: TaskType; readonly maxConcurrency: number };
+type LimitedReading = TaskReading & { readonly counts: LimitedCounts };
+
+/** Facts about a task type in addition to its own numbers. */
+type TaskSurroundings = Pick<
+  TaskHealthInputs,
+  'pauses' | 'nowMs' | 'starting' | 'breakers' | 'followUps' | 'stops' | 'paceShare' | 'since'
+> &
+  Pick<TaskHealthInputs['readings'], 'stopMode'> & {
+    readonly instances: Parameters<typeof heldBackBy>[0];
+    /** What the leader knows about its limit; null: nothing yet. */
+    readonly limit: LimitRecord | null;
+  };
+
+export type TaskJudgement = ReturnType<typeof judgeTask>;
+
+export function judgeTask(
+  reading: LimitedReading,
+  { stopMode, instances, limit, ...surroundings }: TaskSurroundings,
+) {
+  const { counts, stats, metrics } = reading;
+  const { window, recent } = stats;
+  const { now, held, avgDurationMs, schedule } = metrics;
+  const judged = judgedSlot(stats, metrics);
+  const read = now.polls < LATELY_POLLS ? window : stats.now;
+  const { held: _ours, ...failedBy } = judged.reasons;
+  const { taskType, inFlight, effectiveConcurrency, maxConcurrency } = counts;
+  // Before rounding, so that 89.999 % does not count as 90 %.
+  const { demandPerSecond } = schedule;
+  const capacity = capacityOf({
+    demandPerSecond,
+    owedCards: counts.due + counts.manualLength + schedule.overdueCards,
+    effectiveConcurrency,
+    callMs: now.callMs,
+    heldBy: heldBackBy(instances, surroundings.breakers, surroundings.pauses),
+    allowedPerSecond: surroundings.paceShare?.perSecond ?? null,
+  });
+  const usual = limit?.usual ?? null;
+  const slowness = slownessOf(now, usual);
+  const advice = adviceOn({
+    taskType,
+    capacity,
+    callMs: now.callMs,
+    maxConcurrency,
+    effectiveConcurrency,
+    limitReason: limit?.reason ?? null,
+    isTrying: limit?.trying === true,
+    slowness,
+    curve: limit?.curve ?? [],
+  });
+  const reasons = taskReasons({
+    ...counts,
+    ...schedule,
+    ...surroundings,
+    ...pollRatesOf(judged),
+    // Few polls that are slow may be chance, and five minutes that were slow are over when the last polls are not.
+    avgDurationMs: now.polls < LATELY_POLLS ? lesser(now.avgDurationMs, avgDurationMs) : now.avgDurationMs,
+    concurrencyPercent: (100 * inFlight) / maxConcurrency,
+    recentPolls: recent.polls,
+    readings: { total: read.succeeded, seconds: read.seconds, implausible: read.implausible, stopMode },
+    polls: judged.succeeded + judged.failed,
+    judgedSeconds: judged.seconds,
+    present: { successRate: pollRatesOf(stats.lately).successRate, seconds: stats.lately.seconds },
+    failedBy,
+    outlyingCarriers: outlyingCarriersOf({ ...window, failed: window.failed - held }),
+    drainSeconds: capacity.drainSeconds,
+    advice,
+    limit,
+    slowness,
+    durations: stats.now.durations,
+  });
+  // usualMs is what a successful poll usually takes; null: not known yet.
+  return { ...reading, taskType, capacity, advice, usualMs: usual?.meanMs ?? null, reasons };
+}
+
+/**
+ * The polls that success is judged by: those of the last seconds, but those of five minutes where the last ones are few, or look
+ * worse, and chance explains the difference.
+ */
+function judgedSlot({ lately, window }: StatsReading, { successRate }: TaskMetrics): StatsReading['window'] {
+  const { held, successRate: share } = pollRatesOf(lately);
+  const polls = lately.succeeded + lately.failed - held;
+  const percent = share ?? 100;
+  const before = successRate ?? 100;
+  const isWorse = 100 * lowerBoundOfShare(1 - percent / 100, polls) > 100 - SUCCESS_RATE.normalAbove;
+  const isBetter = 100 * lowerBoundOfShare(percent / 100, polls, ONCE_IN_40) > before;
+  const isEnough = polls >= LATELY_POLLS && percent >= before;
+  return isWorse || isBetter || isEnough ? lately : window;
+}
+
+function lesser(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? other : Math.min(one, other);
+}

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import type { TaskType } from '../../../src/domain/task-type.ts';
+import type { InterfaceReport } from '../../../src/health/gateway-report.ts';
+import type { HealthReason } from '../../../src/health/reason.ts';
+import { taskConditionsOf } from '../../../src/health/verdicts.ts';
+
+const NOW_MS = Date.parse('2026-11-24T10:00:00Z');
+const CALM = { reasons: [], breakerOpenSeconds: 0, pausedByOperator: false };
+
+function conditionsOf(parts: Partial<Parameters<typeof taskConditionsOf>[0]>) {
+  return taskConditionsOf({
+    ...{ nowMs: NOW_MS, gateway: { interfaces: [] }, reasons: [], pauses: [] },
+    ...parts,
+  });
+}
+
+const reason = (
+  code: HealthReason['code'],
+  taskType: TaskType | null,
+  severity: HealthReason['severity'] = 'alert',
+): HealthReason => ({ code, taskType, severity, text: '', command: null, since: null, causedBy: null });
+
+const breaker = (
+  name: string,
+  secondsAgo: number,
+  state: 'open' | 'half_open' = 'open',
+): InterfaceReport => ({
+  interface: name,
+  breaker: state,
+  since: new Date(NOW_MS - 1_000 * secondsAgo),
+  reason: null,
+  nextProbeAt: null,
+  instances: 1,
+});
+
+it('have the health of the task type, and of the whole fleet', () => {
+  const reasons = [reason('interval_missed', 'carddata'), reason('clocks_differ', null, 'warning')];
+  expect(conditionsOf({ reasons })).toEqual({
+    realname: { ...CALM, reasons: [reasons[1]] },
+    carddata: { ...CALM, reasons },
+    package: { ...CALM, reasons: [reasons[1]] },
+  });
+});
+
+it('count the use of the whole limit as no fault', () => {
+  const reasons = [reason('concurrency_usage', 'realname')];
+  expect(conditionsOf({ reasons }).realname).toEqual(CALM);
+});
+
+it('have the age of the oldest breaker that is open', () => {
+  const interfaces = [breaker('gateway', 20), breaker('realname', 30), breaker('flow', 40, 'half_open')];
+  const { realname, carddata } = conditionsOf({ gateway: { interfaces } });
+  expect(realname.breakerOpenSeconds).toBe(30);
+  expect(carddata.breakerOpenSeconds).toBe(20);
+});
+
+it('are of a pause only if an operator made it', () => {
+  const pause = { reason: '', by: '', sinceMs: NOW_MS, untilMs: NOW_MS };
+  const pauses = [
+    { ...pause, taskType: 'realname' as const, source: 'operator' as const },
+    { ...pause, taskType: 'package' as const, source: 'gateway' as const },
+  ];
+  const conditions = conditionsOf({ pauses });
+  expect(conditions.realname.pausedByOperator).toBe(true);
+  expect(conditions.package.pausedByOperator).toBe(false);
+});

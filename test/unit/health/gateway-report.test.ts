@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import type { BreakerReport } from '../../../src/domain/limits/breaker.ts';
+import {
+  breakerWords,
+  gatewayReportOf,
+  heldFollowUpsOf,
+  heldInterfacesOf,
+} from '../../../src/health/gateway-report.ts';
+
+const breaker = (differing: Partial<BreakerReport>): BreakerReport => ({
+  ...{ interface: 'flow', state: 'open', sinceMs: 2_000, reason: 'fails', nextProbeAtMs: 9_000 },
+  ...differing,
+});
+const report = (...instances: BreakerReport[][]) =>
+  gatewayReportOf(instances.map((breakers) => ({ breakers })));
+const ofFlow = (...instances: BreakerReport[][]) =>
+  report(...instances).interfaces.find((one) => one.interface === 'flow');
+
+it('shows every interface, closed where no instance holds calls back', () => {
+  const { interfaces } = report([breaker({})]);
+  expect(interfaces.map((one) => `${one.interface} ${one.breaker}`)).toEqual([
+    'gateway closed',
+    'realname closed',
+    'flow open',
+    'card_status closed',
+    'stop closed',
+    'start closed',
+  ]);
+  expect(interfaces[0]).toEqual({
+    ...{
+      interface: 'gateway',
+      breaker: 'closed',
+      since: null,
+      reason: null,
+      nextProbeAt: null,
+      instances: 0,
+    },
+  });
+});
+
+it('shows the instance that holds back longest, and how many do', () => {
+  const found = ofFlow([breaker({ sinceMs: 3_000, reason: 'later' })], [], [breaker({ sinceMs: 1_000 })]);
+  expect(found).toEqual({
+    ...{ interface: 'flow', breaker: 'open', reason: 'fails', instances: 2 },
+    ...{ since: new Date(1_000), nextProbeAt: new Date(9_000) },
+  });
+});
+
+it('shows an open breaker before one that is about to close', () => {
+  const found = ofFlow([breaker({ state: 'half_open', sinceMs: 1_000 })], [breaker({ sinceMs: 3_000 })]);
+  expect(found).toMatchObject({ breaker: 'open', since: new Date(3_000) });
+  const probing = breaker({ state: 'half_open', nextProbeAtMs: null });
+  expect(ofFlow([probing])).toMatchObject({ breaker: 'half_open', nextProbeAt: null });
+});
+
+it('holds a task type back where its own interface is held back, or the whole gateway', () => {
+  const flow = report([breaker({})], [breaker({})]);
+  expect(heldInterfacesOf('carddata', flow)).toMatchObject([
+    { interface: 'flow', breaker: 'open', reason: 'fails', instances: 2 },
+  ]);
+  expect(heldInterfacesOf('realname', flow)).toEqual([]);
+  const stop = report([breaker({ interface: 'stop' })]);
+  expect(heldInterfacesOf('package', stop)).toEqual([]);
+  expect(heldFollowUpsOf('package', stop)).toMatchObject([{ interface: 'stop', breaker: 'open' }]);
+  expect(heldFollowUpsOf('carddata', stop)).toEqual([]);
+  expect(heldInterfacesOf('realname', report([breaker({ interface: 'gateway' })]))).toMatchObject([
+    { interface: 'gateway' },
+  ]);
+});
+
+it.each([
+  ['open', 'the last with: no token: HTTP 503 of the token server', 'the login to the gateway fails'],
+  ['open', 'the last with: connect ECONNREFUSED', 'interface flow is dead'],
+  ['half_open', 'the last with: no token: HTTP 503', 'interface flow is recovering'],
+] as const)('says what fails: %s, %s', (state, reason, words) => {
+  expect(breakerWords(ofFlow([breaker({ state, reason })]) as NonNullable<ReturnType<typeof ofFlow>>)).toBe(
+    words,
+  );
+});

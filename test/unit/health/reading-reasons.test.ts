@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import type { UsageMonth } from '../../../src/domain/cards/usage-month.ts';
+import { doubtWords, type ReadingCounts, readingReasons } from '../../../src/health/reading-reasons.ts';
+import type { StatsReading } from '../../../src/store/ports/live/poll-stats.ts';
+
+const reasons = (over: Partial<ReadingCounts>) =>
+  readingReasons({ total: 2_000, seconds: 300, implausible: 0, stopMode: 'enforce', ...over });
+
+describe('readings that are not believed', () => {
+  it('are a warning, with figures and the command that keeps them from stopping cards', () => {
+    expect(reasons({ implausible: 1_000 })).toEqual([
+      {
+        code: 'implausible_readings',
+        severity: 'warning',
+        text:
+          '1,000 of 2,000 readings of the last 5 min were not believed (50 %): they grew by more than a card can ' +
+          'transfer, and count nothing; compare some with the carrier, and check the unit of the gateway profile',
+        command: "cardpoll stops mode observe --reason 'readings are not believed'",
+      },
+    ]);
+  });
+
+  it('are an alert when they are more than half', () => {
+    expect(reasons({ implausible: 1_001 })).toMatchObject([{ severity: 'alert' }]);
+  });
+
+  it('are checked in the profile when stops are only observed', () => {
+    expect(reasons({ implausible: 200, stopMode: 'observe' })).toMatchObject([
+      { command: 'cardpoll gateway profiles' },
+    ]);
+    expect(reasons({ implausible: 200, stopMode: null })[0]?.command).toContain('stops mode observe');
+  });
+
+  it.each([
+    ['without any', { total: 0 }],
+    ['up to a share of 5 %', { implausible: 100 }],
+    ['among few readings', { total: 9, implausible: 9 }],
+  ])('are no reason %s', (_, counts) => {
+    expect(reasons(counts)).toEqual([]);
+  });
+
+  it('are one among ten readings', () => {
+    expect(reasons({ total: 10, implausible: 1 })).toMatchObject([{ severity: 'warning' }]);
+  });
+});
+
+describe('the doubts about the readings of a card', () => {
+  const USAGE: UsageMonth = {
+    month: '2026-11',
+    usedMb: 900,
+    lastReadingMb: 900,
+    suspectedMb: null,
+    jump: null,
+    readAtMs: Date.UTC(2026, 10, 24, 10, 5),
+  };
+
+  const readings = (succeeded: number, implausible: number) => ({
+    window: { succeeded, implausible } as StatsReading['window'],
+  });
+
+  it('says nothing about readings that are believed', () => {
+    expect(doubtWords(USAGE, readings(1_000, 50))).toEqual([]);
+    expect(doubtWords(null, readings(0, 0))).toEqual([]);
+  });
+
+  it('says which reading of the card waits to be confirmed', () => {
+    expect(
+      doubtWords({ ...USAGE, lastReadingMb: 900.0000000000001, suspectedMb: 0 }, readings(1_000, 0)),
+    ).toEqual([
+      'its reading of 2026-11-24T10:05:00.000Z is not believed yet: 0 MB after 900 MB, which the next reading must confirm',
+    ]);
+  });
+
+  it('says where to look when many readings of the fleet are not believed', () => {
+    expect(doubtWords(USAGE, readings(1_000, 51))).toEqual([
+      '51 of 1000 readings of the fleet were not believed in the last five minutes: if its own are among them, its log lines have implausible_mb',
+    ]);
+  });
+});
