@@ -5,6 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Actor } from '../domain/audit.ts';
+import { VERSION } from '../platform/version.ts';
+import { VERSION_HEADER } from './client/endpoints.ts';
 
 const REQUEST_ID = 'x-request-id';
 const WELL_FORMED = /^[\w.:-]{1,128}$/;
@@ -28,10 +30,10 @@ export function requestIdOf(request: IncomingMessage): string {
   return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
 }
 
-/** Answers with the request's id and logs the request when it is over. */
+/** Answers with the request's id and this version, and logs the request when it is over. */
 export function observe(log: Pick<Logger, 'info'>, request: FastifyRequest, reply: FastifyReply): void {
   const startedMs = performance.now();
-  reply.headers({ [REQUEST_ID]: request.id, ...FOR_BROWSERS });
+  reply.headers({ [REQUEST_ID]: request.id, [VERSION_HEADER]: VERSION, ...FOR_BROWSERS });
   reply.raw.once('close', () => {
     log.info(
       {

@@ -38,7 +38,13 @@ import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
 import { stopResumeRoutes, stopRoutes } from './routes/stops.ts';
-import { refuseUnknownParameters, routesOf, serializeReport, validateRequest } from './schemas/answers.ts';
+import {
+  refuseUnknownParameters,
+  routesOf,
+  serializeReport,
+  serveOn,
+  validateRequest,
+} from './schemas/answers.ts';
 
 export interface ServerBounds extends HttpBounds {
   /** Milliseconds for a request's body. */
@@ -181,25 +187,25 @@ function adminRoutes(
   expensive: ExpensiveReads,
 ) {
   return async (app: FastifyInstance): Promise<void> => {
-    await app.register(async (streamed) => cardImportRoutes(routesOf(streamed), operations.cards));
+    await app.register(async (streamed) => cardImportRoutes(streamed, operations.cards));
     await app.register(async (timed) => {
       answerInTime(timed, answerWithinMs);
       judge(timed, steps, 'admin');
-      const routes = routesOf(timed);
-      pollingStatsRoutes(routes, operations);
-      pollingConcurrencyRoutes(routes, operations.concurrency);
-      pollingPauseRoutes(routes, operations.pauses);
-      pollingConfigRoutes(routes, operations.configs);
-      pollingManualTriggerRoutes(routes, operations.triggers, expensive);
-      pollingAlertRoutes(routes, operations.alerts);
-      pollingAlertHistoryRoutes(routes, operations.alertHistory);
-      pollingAlertSilenceRoutes(routes, operations.silences);
-      stopRoutes(routes, operations.stops);
-      stopResumeRoutes(routes, operations.resumes);
-      dataCleanupRoutes(routes, operations.cleanup, expensive);
-      whoamiRoute(routes);
-      auditRoutes(routes, operations.audit, operations.undo);
-      cardRoutes(routes, operations.cards, operations.explainer, expensive);
+      const serve = serveOn(timed);
+      pollingStatsRoutes(serve, operations);
+      pollingConcurrencyRoutes(serve, operations.concurrency);
+      pollingPauseRoutes(serve, operations.pauses);
+      pollingConfigRoutes(serve, operations.configs);
+      pollingManualTriggerRoutes(serve, operations.triggers, expensive);
+      pollingAlertRoutes(serve, operations.alerts);
+      pollingAlertHistoryRoutes(serve, operations.alertHistory);
+      pollingAlertSilenceRoutes(serve, operations.silences);
+      stopRoutes(serve, operations.stops);
+      stopResumeRoutes(serve, operations.resumes);
+      dataCleanupRoutes(serve, operations.cleanup, expensive);
+      whoamiRoute(serve);
+      auditRoutes(serve, operations.audit, operations.undo);
+      cardRoutes(serve, operations.cards, operations.explainer, expensive);
     });
   };
 }

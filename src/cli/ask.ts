@@ -20,8 +20,8 @@ export async function openClient(
   { url, token, tokenFrom, timeoutMs }: Pick<ClientConfig, 'url' | 'token' | 'tokenFrom' | 'timeoutMs'>,
   signal: AbortSignal,
 ): Promise<ApiClient> {
-  const { ApiClient } = await import('../api/client/client.ts');
-  return new ApiClient({ url, token, tokenFrom, timeoutMs, signal, clock });
+  const { apiClient } = await import('../api/client/client.ts');
+  return apiClient({ url, token, tokenFrom, timeoutMs, signal, clock });
 }
 
 /** @param label what the spinner says, without dots. */

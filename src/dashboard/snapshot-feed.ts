@@ -37,7 +37,7 @@ const ASKED: {
   firing: { everyMs: 2_000, read: (client) => client.alertHistory({ state: 'firing' }, 1, LATEST) },
   alerts: { everyMs: 3_000, read: (client) => client.alertHistory({}, 1, LATEST) },
   triggers: { everyMs: 1_000, read: (client) => client.triggers(1, LATEST) },
-  configs: { everyMs: 2_000, read: (client) => client.configs() },
+  configs: { everyMs: 2_000, read: (client) => client.configs(1, LATEST) },
   stops: { everyMs: 2_000, read: readStops },
   cleanup: { everyMs: 3_000, read: (client) => client.cleanupProgress() },
   card: { everyMs: 1_000, read: (client, card) => client.explain(card) },

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
+import { VERSION_HEADER } from '../../src/api/client/endpoints.ts';
 import { freePort } from '../support/free-port.ts';
 import { runCli, spawnCli, waitFor } from '../support/processes.ts';
 
@@ -23,7 +24,10 @@ afterEach(() => {
 });
 
 async function serve(answer: RequestListener): Promise<{ CARDPOLL_URL: string }> {
-  server = createServer(answer).listen(0, '127.0.0.1');
+  server = createServer((request, response) => {
+    response.setHeader(VERSION_HEADER, '0.3.0');
+    answer(request, response);
+  }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return { CARDPOLL_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }

@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { VERSION_HEADER } from '../../src/api/client/endpoints.ts';
 import { cliHere } from '../support/cli-here.ts';
 import { Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';
@@ -246,6 +247,7 @@ it('is ASCII in the locale C', async () => {
 /** A proxy between the dashboard and the daemon: it passes answers on, except those that a test replaces. */
 async function standIn(replace: (...args: Parameters<RequestListener>) => boolean): Promise<string> {
   const server = createServer(async (request, response) => {
+    response.setHeader(VERSION_HEADER, '0.3.0');
     if (replace(request, response)) return;
     const answer = await fetch(`${url}${request.url}`);
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());

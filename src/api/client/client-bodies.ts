@@ -1,5 +1,6 @@
 // What the admin API sends and takes, as JSON has it: the reports of the operations in wire form, and requests. Used by
 // the client and by the code that shows an answer.
+import type { AlertState } from '../../domain/alerts/alert-rule.ts';
 import type { Actor } from '../../domain/audit.ts';
 import type { CardFilter } from '../../domain/cards/card-filter.ts';
 import type { CardSelection } from '../../domain/manual-trigger.ts';
@@ -57,36 +58,32 @@ export type DismissBody = Wire<stops.DismissReport>;
 export type OrderedStopBody = Wire<stops.OrderedStopReport>;
 export type ResumePreviewBody = Wire<stops.ResumePreview>;
 export type ResumeRunBody = Wire<stops.ResumeRunReport>;
+
+export type WhoamiBody = Pick<Actor, 'name' | 'role'>;
+
 export interface ItemsBody<Item> {
   readonly items: readonly Item[];
 }
-
 export type PageBody<Item> = SliceOf<Item> & Wire<PageRequest>;
 
-/** Of a change, the fields it names. */
-export type AlertRuleRequest = Wire<NewAlertRule>;
+/** What is null or undefined is left open. */
+type Open<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null | undefined };
+/** Times in RFC 3339. */
+export type AuditQuery = Open<Record<'since' | 'until' | 'actor' | 'action' | 'object', string>>;
+export type AlertFilter = Open<{ rule_id: number; state: AlertState }>;
+export type StopQuery = Open<{ state: StopBody['state'] | 'spared'; since: string; carrier_id: number }>;
+/** Cards with these attributes. */
+export type Selection = Open<Wire<CardSelection>>;
+export type CardQuery = Open<Wire<CardFilter>>;
+export type PauseArgs = [taskType: string, seconds: number, reason: string];
 export type ConfigRequest = Wire<NewConfig>;
+/** The fields that are to change. */
+export type ConfigPatchRequest = Partial<ConfigRequest>;
+export type AlertRuleRequest = Wire<NewAlertRule>;
+export type AlertRulePatch = Partial<AlertRuleRequest>;
+export type RetentionPatch = Partial<Pick<RetentionBody, 'retention_days' | 'enabled'>>;
 /** Alerts that have all that is given are silenced for so many seconds. */
 export type SilenceRequest = Partial<Wire<SilenceFields>> & Pick<Wire<SilenceFields>, 'reason'>;
-export type { ImportFormat } from '../../operations/cards/card-file.ts';
-/** Cards with these attributes; null leaves one open. */
-export type Selection = Wire<CardSelection>;
-export type CardQuery = Wire<CardFilter>;
-export type ImportQuery = Wire<
-  Pick<
-    ImportOptions,
-    'dryRun' | 'acceptOverPackage' | 'refuseDoubtful' | 'ignoreColumns' | 'overwriteVerified'
-  >
->;
-
-/** What is undefined is left open. */
-export interface StopQuery {
-  readonly state?: StopBody['state'] | 'spared' | undefined;
-  /** RFC 3339. */
-  readonly since?: string | undefined;
-  readonly carrier_id?: number | undefined;
-}
-
 /** Held stops of a list of cards, or all. */
 export type HeldSelection = { readonly card_ids: readonly number[] } | { readonly all: true };
 /** A list of cards, or what cardpoll stopped since a time. */
@@ -94,4 +91,11 @@ export type ResumeSelectionBody =
   | { readonly card_ids: readonly number[] }
   | { readonly since: string; readonly carrier_id?: number };
 export type ResumeOrderBody = Wire<ResumeOrder>;
-export type WhoamiBody = Pick<Actor, 'name' | 'role'>;
+export type ResumeTrial = ResumeOrderBody & { readonly dry_run: true };
+export type { ImportFormat } from '../../operations/cards/card-file.ts';
+export type ImportQuery = Wire<
+  Pick<
+    ImportOptions,
+    'dryRun' | 'acceptOverPackage' | 'refuseDoubtful' | 'ignoreColumns' | 'overwriteVerified'
+  >
+>;

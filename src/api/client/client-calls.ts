@@ -1,15 +1,16 @@
 // How the client of the admin API calls it: one deadline an answer, the token, errors of the kind that was meant. What is called
-// stands in client.ts. Uses Node's own HTTP client instead of undici: it loads in a tenth of the time, which is what a command
+// is in endpoints.ts. Uses Node's own HTTP client instead of undici: it loads in a tenth of the time, which is what a command
 // that asks one question spends most of its life on. Only a POST is repeated, until its outcome is known, as long as its time
 // lasts: its Idempotency-Key lets it take effect once, however often it is sent.
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { objectIn } from '../../platform/json.ts';
 import { linesOf } from '../../platform/lines.ts';
 import { endedEarly, errorOfAnswer, notCardpoll, tooSlow, unreachable } from './client-errors.ts';
+import { VERSION_HEADER } from './endpoints.ts';
 
 export interface Answer<Body> {
   readonly body: Body;
@@ -42,24 +43,24 @@ export interface Call {
 
 const ADMIN = '/api/admin';
 
+/** Above the admin API. */
+const VERSION_PATH = '/../../version';
+const NO_CONTENT = 204;
+
 export class ApiCalls {
+  #saysItIs = false;
+
   constructor(private readonly options: ApiClientOptions) {}
 
-  /** @param proof a field that every such answer of a cardpoll has, and hardly any answer of another server. */
-  async call<Body>(call: Call, proof: keyof Body): Promise<Answer<Body>> {
-    const text = await this.answer(call);
-    const body = objectIn(text);
-    if (body === null || !(proof in body)) throw notCardpoll(this.options.url);
-    return { text, body: body as Body };
-  }
-
-  /** The body of an answer that says yes. */
-  async answer(call: Call): Promise<string> {
-    const { clock } = this.options;
+  async call<Body>(call: Call): Promise<Answer<Body>> {
+    const { url, clock } = this.options;
     const send = repeats(call) ? (what: Outgoing) => exchangeUntilDone(what, clock) : exchange;
-    const { status, text } = await this.#attempt(call, send);
+    const { status, headers, text } = await this.#attempt(call, send);
     if (status < 200 || status > 299) throw errorOfAnswer(this.options, status, text);
-    return text;
+    await this.#requireCardpoll(headers);
+    const body = objectIn(text);
+    if (body === null && status !== NO_CONTENT) throw notCardpoll(url);
+    return { text, body: body as Body };
   }
 
   /** The body as it arrives, once the answer says yes. */
@@ -67,6 +68,7 @@ export class ApiCalls {
     const response = await this.#attempt(call, open);
     const { statusCode: status = 0 } = response;
     if (status !== 200) throw errorOfAnswer(this.options, status, await readBounded(response));
+    await this.#requireCardpoll(response.headers);
     try {
       yield* response;
     } catch (error) {
@@ -84,6 +86,14 @@ export class ApiCalls {
         return object;
       });
     }
+  }
+
+  /** A daemon of release 0.2 does not name its version in each answer, but when it is asked, which happens once. */
+  async #requireCardpoll(headers: IncomingHttpHeaders): Promise<void> {
+    if (headers[VERSION_HEADER] !== undefined || this.#saysItIs) return;
+    const { text } = await this.#attempt({ method: 'GET', path: VERSION_PATH }, exchange);
+    if (objectIn(text)?.name !== 'cardpoll') throw notCardpoll(this.options.url);
+    this.#saysItIs = true;
   }
 
   async #attempt<Result>(call: Call, send: (outgoing: Outgoing) => Promise<Result>): Promise<Result> {
@@ -139,6 +149,7 @@ interface Outgoing {
 
 interface Incoming {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
@@ -154,7 +165,7 @@ const TELLING_NOTHING = new Set([429, 503]);
 /** Rejects with the driver's error when the exchange fails, and with `unavailable` for an answer without end. */
 async function exchange(outgoing: Outgoing): Promise<Incoming> {
   const response = await open(outgoing);
-  return { status: response.statusCode ?? 0, text: await readBounded(response) };
+  return { status: response.statusCode ?? 0, headers: response.headers, text: await readBounded(response) };
 }
 
 /**

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
 import { auditItem, undoReport } from '../../operations/audit-report.ts';
 import type { UndoOperations } from '../../operations/undo.ts';
-import { answersOf, onPage, pageOf, pageQuery, type Routes } from '../schemas/answers.ts';
+import { ENDPOINTS } from '../client/endpoints.ts';
+import { answersOf, onPage, pageOf, pageQuery, type Serve } from '../schemas/answers.ts';
 import { idOf, instant, queryYesOrNo } from '../schemas/fields.ts';
 
 const answers = answersOf('audit');
@@ -19,9 +20,9 @@ const word = z
 
 const MAX_ID_DIGITS = 15;
 
-export function auditRoutes(app: Routes, audit: Audit, undo: UndoOperations): void {
-  app.get(
-    '/audit',
+export function auditRoutes(serve: Serve, audit: Audit, undo: UndoOperations): void {
+  serve(
+    ENDPOINTS.audit,
     answers(
       'List changes, newest first; an action or object also selects all that begin with its words',
       pageOf(auditItem),
@@ -41,8 +42,8 @@ export function auditRoutes(app: Routes, audit: Audit, undo: UndoOperations): vo
       return onPage(await audit.list(filter, query), query);
     },
   );
-  app.post(
-    '/audit/:id/undo',
+  serve(
+    ENDPOINTS.undo,
     answers(
       'Take a change back by its former values; refused where something newer changed the same object',
       undoReport,
@@ -57,9 +58,9 @@ export function auditRoutes(app: Routes, audit: Audit, undo: UndoOperations): vo
 
 const caller = z.object({ name: z.string(), role: z.enum(['viewer', 'operator', 'admin']) });
 
-export function whoamiRoute(app: Routes): void {
-  app.get(
-    '/whoami',
+export function whoamiRoute(serve: Serve): void {
+  serve(
+    ENDPOINTS.whoami,
     answersOf('access')('Name and role of the token', caller),
     async ({ actor: { name, role } }) => ({ name, role: role as z.output<typeof caller>['role'] }),
   );

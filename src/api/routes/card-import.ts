@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ACCEPTED_OVER_PACKAGE } from '../../domain/cards/card.ts';
 import type { ImportFormat } from '../../operations/cards/card-file.ts';
@@ -11,7 +12,8 @@ import { importReport } from '../../operations/cards/card-report.ts';
 import type { CardOperations } from '../../operations/cards/cards.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { toWire } from '../../platform/snake-keys.ts';
-import { answersOf, type Routes, textOf } from '../schemas/answers.ts';
+import { FILE_ENDPOINTS } from '../client/endpoints.ts';
+import { answersOf, serveOn, textOf } from '../schemas/answers.ts';
 import { queryNumber, queryYesOrNo } from '../schemas/fields.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -26,11 +28,12 @@ const howToRead = z.object({
 const file = { consumes: CONTENT_TYPES, body: z.unknown() };
 const answers = answersOf('cards');
 
-export function cardImportRoutes(app: Routes, cards: CardOperations): void {
+export function cardImportRoutes(app: FastifyInstance, cards: CardOperations): void {
+  const serve = serveOn(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(CONTENT_TYPES, (_request, _payload, done) => done(null));
-  app.post(
-    '/cards/import',
+  serve(
+    FILE_ENDPOINTS.importCards,
     answers(
       'Import cards from CSV or NDJSON',
       importReport,
@@ -53,8 +56,8 @@ export function cardImportRoutes(app: Routes, cards: CardOperations): void {
       return readBody(raw, (input) => cards.import(actor, input, options));
     },
   );
-  app.post(
-    '/cards/import/preview',
+  serve(
+    FILE_ENDPOINTS.previewImport,
     answers(
       'Try an import: the cards it would update, as they are, and its report',
       textOf(

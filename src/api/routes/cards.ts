@@ -11,8 +11,9 @@ import type { Explainer } from '../../operations/explain/explainer.ts';
 import { cardExplanation } from '../../operations/explain/explanation-report.ts';
 import type { Bulkhead } from '../../platform/bulkhead.ts';
 import { snakeCase, type Wire } from '../../platform/snake-keys.ts';
+import { ENDPOINTS, FILE_ENDPOINTS } from '../client/endpoints.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
-import { answersOf, type Routes, textOf } from '../schemas/answers.ts';
+import { answersOf, type Serve, textOf } from '../schemas/answers.ts';
 import { line, queryNumber, queryYesOrNo } from '../schemas/fields.ts';
 
 const answers = answersOf('cards');
@@ -41,13 +42,13 @@ const cardListQuery = cardFilter.extend({
 });
 
 export function cardRoutes(
-  app: Routes,
+  serve: Serve,
   cards: CardOperations,
   explainer: Explainer,
   expensive: ExpensiveReads,
 ): void {
-  app.get(
-    '/cards',
+  serve(
+    ENDPOINTS.cards,
     answers(
       'List cards in id order, a stretch a call: fewer than limit, even none, unless next_after_id is null',
       cardListReport,
@@ -56,18 +57,18 @@ export function cardRoutes(
     ({ query: { afterId, limit, ...query } }) => cards.list(query, afterId, limit),
   );
 
-  app.get('/cards/:card', answers('Show a card by card_id or iccid', cardReport, { params }), (request) =>
+  serve(ENDPOINTS.card, answers('Show a card by card_id or iccid', cardReport, { params }), (request) =>
     cards.show(request.params.card),
   );
 
-  app.get(
-    '/cards/:card/explain',
+  serve(
+    ENDPOINTS.explain,
     answers('Why a card is or is not polled, for each task type', cardExplanation, { params }),
     (request) => explainer.explain(request.params.card),
   );
   // Streamed as they are read: the reader's pace holds the reading back.
-  app.get(
-    '/cards/export',
+  serve(
+    FILE_ENDPOINTS.exportCards,
     answers(
       'Export cards as CSV or NDJSON, in the format of an import',
       textOf('One card per line; CSV with a header line', ...Object.values(CONTENT_TYPES)),

@@ -4,9 +4,10 @@ import { z } from 'zod';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { type CleanupOperations, retentionVersion } from '../../operations/cleanup.ts';
 import { cleanupPreview, cleanupProgress, retention } from '../../operations/cleanup-report.ts';
+import { ENDPOINTS } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
-import { answersOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
+import { answersOf, pageOf, pageQuery, paginate, type Serve } from '../schemas/answers.ts';
 import { body, idOf, wholeNumber, yesOrNo } from '../schemas/fields.ts';
 
 const configPatch = body({
@@ -21,19 +22,19 @@ const params = z.object({ id: idOf('a cleanup config') });
 
 const answers = answersOf('data-cleanup');
 
-export function dataCleanupRoutes(app: Routes, cleanup: CleanupOperations, expensive: ExpensiveReads): void {
-  app.get(
-    '/data-cleanup-configs',
+export function dataCleanupRoutes(serve: Serve, cleanup: CleanupOperations, expensive: ExpensiveReads): void {
+  serve(
+    ENDPOINTS.cleanupConfigs,
     answers('List cleanup configs', pageOf(retention), { querystring: pageQuery }),
     async ({ query }) => paginate(await cleanup.configs(), query),
   );
-  app.get(
-    '/data-cleanup-configs/:id',
+  serve(
+    ENDPOINTS.cleanupConfig,
     answers('Show a cleanup config', retention, { params }, { versionOf: retentionVersion }),
     ({ params }) => cleanup.config(params.id),
   );
-  app.put(
-    '/data-cleanup-configs/:id',
+  serve(
+    ENDPOINTS.updateCleanupConfig,
     answers(
       'Change how long data is kept, or whether it is cleaned',
       retention,
@@ -42,18 +43,18 @@ export function dataCleanupRoutes(app: Routes, cleanup: CleanupOperations, expen
     ),
     ({ actor, params, headers, body }) => cleanup.update(actor, params.id, body, expectedVersion(headers)),
   );
-  app.get('/data-cleanup/preview', answers('Preview what a cleanup would remove', cleanupPreview), () =>
+  serve(ENDPOINTS.cleanupPreview, answers('Preview what a cleanup would remove', cleanupPreview), () =>
     expensive.count('cleanup', () => cleanup.preview()),
   );
-  app.post(
-    '/data-cleanup/trigger',
+  serve(
+    ENDPOINTS.triggerCleanup,
     answers('Start a cleanup run', z.object({ runId: z.string() }), {}, { status: 202 }),
     ({ actor }) => cleanup.trigger(actor),
   );
-  app.post('/data-cleanup/cancel', answers('End the cleanup run', cleanupProgress), ({ actor }) =>
+  serve(ENDPOINTS.cancelCleanup, answers('End the cleanup run', cleanupProgress), ({ actor }) =>
     cleanup.cancel(actor),
   );
-  app.get('/data-cleanup/progress', answers('Follow the cleanup run', cleanupProgress), () =>
+  serve(ENDPOINTS.cleanupProgress, answers('Follow the cleanup run', cleanupProgress), () =>
     cleanup.progress(),
   );
 }

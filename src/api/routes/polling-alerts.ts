@@ -25,8 +25,9 @@ import {
 } from '../../operations/alerts/alert-reports.ts';
 import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/alerts.ts';
 import type { AlertHistoryOperations, SilenceOperations } from '../../operations/alerts/on-call.ts';
+import { ENDPOINTS } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
-import { answersOf, itemsOf, onPage, pageOf, pageQuery, type Routes } from '../schemas/answers.ts';
+import { answersOf, itemsOf, onPage, pageOf, pageQuery, type Serve } from '../schemas/answers.ts';
 import { body, idOf, oneOf, reason, requiredOr, taskType, wholeNumber, yesOrNo } from '../schemas/fields.ts';
 
 const MAX_CHANNELS = 10;
@@ -74,12 +75,10 @@ const ruleId = idOf('an alert rule');
 
 const answers = answersOf('polling-alerts');
 const params = z.object({ id: ruleId });
-const RULES = '/polling-alert-rules';
-const RULE = `${RULES}/:id`;
 
-export function pollingAlertRoutes(app: Routes, alerts: AlertOperations): void {
-  app.get(
-    RULES,
+export function pollingAlertRoutes(serve: Serve, alerts: AlertOperations): void {
+  serve(
+    ENDPOINTS.alertRules,
     answers('List alert rules', pageOf(alertRuleReport), { querystring: pageQuery }),
     async (request) => {
       const { query } = request;
@@ -87,18 +86,18 @@ export function pollingAlertRoutes(app: Routes, alerts: AlertOperations): void {
       return onPage({ items: items.map((rule) => readableBy(request, rule)), total }, query);
     },
   );
-  app.post(
-    RULES,
+  serve(
+    ENDPOINTS.createAlertRule,
     answers('Create an alert rule', alertRuleReport, { body: newAlertRule }, { status: 201 }),
     ({ actor, body }) => alerts.create(actor, body),
   );
-  app.get(
-    RULE,
+  serve(
+    ENDPOINTS.alertRule,
     answers('Show an alert rule', alertRuleReport, { params }, { versionOf: alertRuleVersion }),
     async (request) => readableBy(request, await alerts.show(request.params.id)),
   );
-  app.put(
-    RULE,
+  serve(
+    ENDPOINTS.updateAlertRule,
     answers(
       'Change an alert rule; fields left out stay as they are',
       alertRuleReport,
@@ -107,8 +106,8 @@ export function pollingAlertRoutes(app: Routes, alerts: AlertOperations): void {
     ),
     ({ actor, params, body, headers }) => alerts.update(actor, params.id, body, expectedVersion(headers)),
   );
-  app.delete(
-    RULE,
+  serve(
+    ENDPOINTS.deleteAlertRule,
     answers(
       'Delete an alert rule; its alerts stay in the history',
       z.null(),
@@ -120,8 +119,8 @@ export function pollingAlertRoutes(app: Routes, alerts: AlertOperations): void {
       return null;
     },
   );
-  app.post(
-    `${RULE}/test`,
+  serve(
+    ENDPOINTS.testAlertRule,
     answers(
       'Send a test webhook for an alert rule, and return the result',
       webhookTrialReport,
@@ -140,12 +139,11 @@ function readableBy({ actor }: FastifyRequest, rule: AlertRuleReport): AlertRule
   return { ...rule, webhookUrl: receiver === null ? '…' : `${receiver}/…` };
 }
 
-const HISTORY = '/polling-alert-history';
 const alertParams = z.object({ id: idOf('an alert', 16) });
 
-export function pollingAlertHistoryRoutes(app: Routes, alerts: AlertHistoryOperations): void {
-  app.get(
-    HISTORY,
+export function pollingAlertHistoryRoutes(serve: Serve, alerts: AlertHistoryOperations): void {
+  serve(
+    ENDPOINTS.alertHistory,
     answers('List fired alerts, newest first', pageOf(alertReport), {
       querystring: pageQuery.extend({ rule_id: ruleId.optional(), state: oneOf(ALERT_STATES).optional() }),
     }),
@@ -154,8 +152,8 @@ export function pollingAlertHistoryRoutes(app: Routes, alerts: AlertHistoryOpera
       return onPage(await alerts.list({ ruleId, state }, query), query);
     },
   );
-  app.post(
-    `${HISTORY}/:id/acknowledge`,
+  serve(
+    ENDPOINTS.acknowledgeAlert,
     {
       ...answers('Acknowledge a firing alert; the first acknowledgement wins', alertReport, {
         params: alertParams,
@@ -168,8 +166,8 @@ export function pollingAlertHistoryRoutes(app: Routes, alerts: AlertHistoryOpera
     },
     ({ actor, params: { id }, body }) => alerts.acknowledge(actor, id, body.reason),
   );
-  app.post(
-    `${HISTORY}/:id/redeliver`,
+  serve(
+    ENDPOINTS.redeliverAlert,
     answers(
       "Retry an alert's failed notifications now",
       alertReport,
@@ -192,14 +190,12 @@ const newSilence = body({
   reason,
 });
 
-const SILENCES = '/polling-alert-silences';
-
-export function pollingAlertSilenceRoutes(app: Routes, silences: SilenceOperations): void {
-  app.get(SILENCES, answers('List the current silences', itemsOf(silenceReport)), async () => ({
+export function pollingAlertSilenceRoutes(serve: Serve, silences: SilenceOperations): void {
+  serve(ENDPOINTS.silences, answers('List the current silences', itemsOf(silenceReport)), async () => ({
     items: await silences.list(),
   }));
-  app.post(
-    SILENCES,
+  serve(
+    ENDPOINTS.createSilence,
     answers(
       'Silence the alerts of a rule, a rule type or a task type for a time',
       silenceReport,
@@ -211,8 +207,8 @@ export function pollingAlertSilenceRoutes(app: Routes, silences: SilenceOperatio
       return silences.create(actor, { ...body, until });
     },
   );
-  app.delete(
-    `${SILENCES}/:id`,
+  serve(
+    ENDPOINTS.deleteSilence,
     answers('End a silence; returns the ended one', silenceReport, {
       params: z.object({ id: idOf('a silence') }),
     }),

@@ -8,8 +8,9 @@ import {
 } from '../../domain/schedule/polling-config.ts';
 import { type ConfigOperations, type ConfigPatch, configVersion } from '../../operations/schedule/configs.ts';
 import { configReport } from '../../operations/schedule/schedule-report.ts';
+import { ENDPOINTS } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
-import { answersOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
+import { answersOf, pageOf, pageQuery, paginate, type Serve } from '../schemas/answers.ts';
 import { body, idOf, line, oneOf, taskType, wholeNumber } from '../schemas/fields.ts';
 
 const NAME_LENGTH = 200;
@@ -39,14 +40,14 @@ const params = z.object({ id: idOf('a polling config') });
 
 const answers = answersOf('polling-configs');
 
-export function pollingConfigRoutes(app: Routes, configs: ConfigOperations): void {
-  app.get(
-    '/polling-configs',
+export function pollingConfigRoutes(serve: Serve, configs: ConfigOperations): void {
+  serve(
+    ENDPOINTS.configs,
     answers('List polling configs', pageOf(configReport), { querystring: pageQuery }),
     async ({ query }) => paginate(await configs.list(), query),
   );
-  app.put(
-    '/polling-configs/:id',
+  serve(
+    ENDPOINTS.updateConfig,
     answers(
       'Change a polling config; fields left out stay as they are',
       configReport,
@@ -56,18 +57,18 @@ export function pollingConfigRoutes(app: Routes, configs: ConfigOperations): voi
     ({ actor, params, body, headers }) =>
       configs.update(actor, params.id, body as ConfigPatch, expectedVersion(headers)),
   );
-  app.post(
-    '/polling-configs',
+  serve(
+    ENDPOINTS.createConfig,
     answers('Create a polling config', configReport, { body: newConfig }, { status: 201, adminOnly: true }),
     ({ actor, body }) => configs.create(actor, body),
   );
-  app.get(
-    '/polling-configs/:id',
+  serve(
+    ENDPOINTS.config,
     answers('Show a polling config', configReport, { params }, { versionOf: configVersion }),
     ({ params }) => configs.show(params.id),
   );
-  app.delete(
-    '/polling-configs/:id',
+  serve(
+    ENDPOINTS.deleteConfig,
     answers(
       'Delete a polling config; the next matching config takes its cards',
       configReport,

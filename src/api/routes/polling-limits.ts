@@ -9,26 +9,27 @@ import {
 import { type ConcurrencyOperations, limitVersion } from '../../operations/limits/concurrency.ts';
 import { concurrencyLimit, pauseReport, slotReset } from '../../operations/limits/limits-report.ts';
 import type { PauseOperations } from '../../operations/limits/pauses.ts';
+import { ENDPOINTS } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
-import { answersOf, itemsOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
+import { answersOf, itemsOf, pageOf, pageQuery, paginate, type Serve } from '../schemas/answers.ts';
 import { body, oneOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
 
 const answers = answersOf('polling-concurrency');
 const params = z.object({ task_type: taskType });
 
-export function pollingConcurrencyRoutes(app: Routes, concurrency: ConcurrencyOperations): void {
-  app.get(
-    '/polling-concurrency',
+export function pollingConcurrencyRoutes(serve: Serve, concurrency: ConcurrencyOperations): void {
+  serve(
+    ENDPOINTS.concurrency,
     answers('List limits', pageOf(concurrencyLimit), { querystring: pageQuery }),
     async ({ query }) => paginate(await concurrency.list(), query),
   );
-  app.get(
-    '/polling-concurrency/:task_type',
+  serve(
+    ENDPOINTS.limit,
     answers('Show the limit of a task type', concurrencyLimit, { params }, { versionOf: limitVersion }),
     ({ params }) => concurrency.show(params.taskType),
   );
-  app.put(
-    '/polling-concurrency/:task_type',
+  serve(
+    ENDPOINTS.setConcurrency,
     answers(
       'Set the limit of a task type',
       concurrencyLimit,
@@ -42,8 +43,8 @@ export function pollingConcurrencyRoutes(app: Routes, concurrency: ConcurrencyOp
     ({ actor, params, body, headers }) =>
       concurrency.set(actor, params.taskType, body.maxConcurrency, expectedVersion(headers)),
   );
-  app.post(
-    '/polling-concurrency/reset',
+  serve(
+    ENDPOINTS.resetConcurrency,
     answers('Reset the running count of a task type', slotReset, {
       body: body({ task_type: taskType }),
     }),
@@ -52,16 +53,19 @@ export function pollingConcurrencyRoutes(app: Routes, concurrency: ConcurrencyOp
 }
 
 const pauseAnswers = answersOf('polling-pauses');
-const PAUSES = '/polling-pauses';
 const items = itemsOf(pauseReport);
 const pausedTypes = oneOf(PAUSABLE);
 
-export function pollingPauseRoutes(app: Routes, pauses: PauseOperations): void {
-  app.get(PAUSES, pauseAnswers('List pauses: what is paused, why and until when', items), async () => ({
-    items: await pauses.list(),
-  }));
-  app.post(
-    PAUSES,
+export function pollingPauseRoutes(serve: Serve, pauses: PauseOperations): void {
+  serve(
+    ENDPOINTS.pauses,
+    pauseAnswers('List pauses: what is paused, why and until when', items),
+    async () => ({
+      items: await pauses.list(),
+    }),
+  );
+  serve(
+    ENDPOINTS.pause,
     pauseAnswers(
       'Pause polling of one or all task types',
       items,
@@ -70,8 +74,8 @@ export function pollingPauseRoutes(app: Routes, pauses: PauseOperations): void {
     ),
     async ({ actor, body }) => ({ items: await pauses.pause(actor, body) }),
   );
-  app.delete(
-    PAUSES,
+  serve(
+    ENDPOINTS.resume,
     pauseAnswers('End pauses, including those the gateway asked for; returns the ended pauses', items, {
       querystring: z.object({ task_type: pausedTypes.default('all') }),
     }),

@@ -9,22 +9,22 @@ import {
   triggerReport,
 } from '../../operations/trigger-report.ts';
 import type { TriggerOperations } from '../../operations/triggers.ts';
+import { ENDPOINTS } from '../client/endpoints.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
-import { answersOf, onPage, pageOf, pageQuery, type Routes } from '../schemas/answers.ts';
+import { answersOf, onPage, pageOf, pageQuery, type Serve } from '../schemas/answers.ts';
 import { body, listOfCards, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 
 const answers = answersOf('polling-manual-trigger');
-const PATH = '/polling-manual-trigger';
 
 const cardIds = listOfCards(MAX_BATCH_CARDS);
 
 export function pollingManualTriggerRoutes(
-  app: Routes,
+  serve: Serve,
   triggers: TriggerOperations,
   expensive: ExpensiveReads,
 ): void {
-  app.post(
-    `${PATH}/single`,
+  serve(
+    ENDPOINTS.triggerSingle,
     answers(
       'Queue one card',
       triggerReport,
@@ -33,8 +33,8 @@ export function pollingManualTriggerRoutes(
     ),
     ({ actor, body }) => triggers.single(actor, body.taskType, body.cardId),
   );
-  app.post(
-    `${PATH}/batch`,
+  serve(
+    ENDPOINTS.triggerBatch,
     answers(
       'Queue several cards',
       batchReport,
@@ -43,8 +43,8 @@ export function pollingManualTriggerRoutes(
     ),
     ({ actor, body }) => triggers.batch(actor, body.taskType, body.cardIds),
   );
-  app.post(
-    `${PATH}/by-condition`,
+  serve(
+    ENDPOINTS.triggerByCondition,
     answers(
       'Queue all matching cards; without a condition, the whole fleet',
       triggerReport,
@@ -60,8 +60,8 @@ export function pollingManualTriggerRoutes(
     ({ actor, body: { taskType, carrierId = null, status = null } }) =>
       expensive.counts.run(() => triggers.byCondition(actor, taskType, { carrierId, status })),
   );
-  app.get(
-    `${PATH}/preview`,
+  serve(
+    ENDPOINTS.countSelected,
     answers('Count the cards that a condition selects', selectionCount, {
       querystring: z.object({
         carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
@@ -71,27 +71,27 @@ export function pollingManualTriggerRoutes(
     ({ query: { carrierId = null, status = null } }) =>
       expensive.count(`cards ${carrierId} ${status}`, () => triggers.count({ carrierId, status })),
   );
-  app.get(
-    PATH,
+  serve(
+    ENDPOINTS.triggers,
     answers('List manual triggers, newest first', pageOf(triggerReport), { querystring: pageQuery }),
     async ({ query }) => onPage(await triggers.list(query), query),
   );
-  app.get(
-    `${PATH}/:trigger_id`,
+  serve(
+    ENDPOINTS.trigger,
     answers('Follow a manual trigger', triggerReport, {
       params: z.object({ trigger_id: z.string() }),
     }),
     ({ params }) => triggers.show(params.triggerId),
   );
-  app.post(
-    `${PATH}/cancel`,
+  serve(
+    ENDPOINTS.cancelTrigger,
     answers('Cancel a manual trigger; cards that are being polled are finished', triggerReport, {
       body: body({ trigger_id: z.string({ error: requiredOr('must be a text') }).min(1) }),
     }),
     ({ actor, body }) => triggers.cancel(actor, body.triggerId),
   );
-  app.post(
-    `${PATH}/cancel-all`,
+  serve(
+    ENDPOINTS.cancelTriggers,
     answers(
       'Cancel all open manual triggers, of one task type or of all; dry_run only counts them',
       cancelledTriggers,

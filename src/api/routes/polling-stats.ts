@@ -12,8 +12,9 @@ import {
   taskStats,
 } from '../../operations/stats/stats-report.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { ENDPOINTS } from '../client/endpoints.ts';
 import { PacedReads } from '../guard/expensive-reads.ts';
-import { answersOf, itemsOf, type Routes } from '../schemas/answers.ts';
+import { answersOf, itemsOf, type Serve } from '../schemas/answers.ts';
 import { queryNumber } from '../schemas/fields.ts';
 
 const answers = answersOf('polling-stats');
@@ -27,35 +28,35 @@ const EVERY_MS = 250;
 
 type StatsSources = Pick<Operations, 'stats' | 'history' | 'init'>;
 
-export function pollingStatsRoutes(app: Routes, operations: StatsSources): void {
+export function pollingStatsRoutes(serve: Serve, operations: StatsSources): void {
   const { stats, init, history: past } = operations;
   const pace = new PacedReads(EVERY_MS, systemClock);
-  app.get('/polling-stats', answers('Overall statistics', overview), () =>
+  serve(ENDPOINTS.overview, answers('Overall statistics', overview), () =>
     pace.read('overview', () => stats.overview()),
   );
-  app.get('/polling-stats/queues', answers('Queue state', itemsOf(queueStats)), async () => ({
+  serve(ENDPOINTS.queues, answers('Queue state', itemsOf(queueStats)), async () => ({
     items: await pace.read('queues', () => stats.queues()),
   }));
-  app.get('/polling-stats/tasks', answers('Task statistics', itemsOf(taskStats)), async () => ({
+  serve(ENDPOINTS.tasks, answers('Task statistics', itemsOf(taskStats)), async () => ({
     items: await pace.read('tasks', () => stats.tasks()),
   }));
-  app.get(
-    '/polling-stats/history',
+  serve(
+    ENDPOINTS.history,
     answers('Samples of the last minutes: one a second up to 15 minutes, else one a minute', history, {
       querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }),
     }),
     ({ query: { minutes } }) => pace.read(`history ${minutes}`, () => past.read(minutes)),
   );
-  app.get(
-    '/polling-stats/failures',
+  serve(
+    ENDPOINTS.failures,
     answers('Why polls fail, of which carriers, and for which cards', itemsOf(taskFailures)),
     async () => ({ items: await pace.read('failures', () => past.failures()) }),
   );
-  app.get('/polling-stats/init-progress', answers('Initialisation progress', initState), () =>
+  serve(ENDPOINTS.initProgress, answers('Initialisation progress', initState), () =>
     pace.read('init-progress', () => init.progress()),
   );
-  app.post(
-    '/polling-init/rebuild',
+  serve(
+    ENDPOINTS.rebuildInit,
     answers(
       'Compare the schedule with all cards and repair what differs, in place',
       initState,

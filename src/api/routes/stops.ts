@@ -21,16 +21,10 @@ import {
   stopReport,
 } from '../../operations/stops/stop-reports.ts';
 import { modeVersion, type StopOperations } from '../../operations/stops/stops.ts';
+import type { ResumePreviewBody, ResumeRunBody } from '../client/client-bodies.ts';
+import { ENDPOINTS, type Endpoint } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
-import {
-  answersOf,
-  itemsOf,
-  onPage,
-  pageOf,
-  pageQuery,
-  type Routes,
-  wireSchema,
-} from '../schemas/answers.ts';
+import { answersOf, itemsOf, onPage, pageOf, pageQuery, type Serve, wireSchema } from '../schemas/answers.ts';
 import {
   body,
   instant,
@@ -84,9 +78,9 @@ const resumeRequest = body({
 
 const answers = answersOf('stops');
 
-export function stopRoutes(app: Routes, stops: StopOperations): void {
-  app.get(
-    '/stops/mode',
+export function stopRoutes(serve: Serve, stops: StopOperations): void {
+  serve(
+    ENDPOINTS.stopMode,
     answers(
       'Show whether cards over their package are stopped, and since when',
       stopModeReport,
@@ -95,8 +89,8 @@ export function stopRoutes(app: Routes, stops: StopOperations): void {
     ),
     () => stops.mode(),
   );
-  app.put(
-    '/stops/mode',
+  serve(
+    ENDPOINTS.setStopMode,
     answers(
       'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
       stopModeReport,
@@ -105,16 +99,16 @@ export function stopRoutes(app: Routes, stops: StopOperations): void {
     ),
     ({ actor, body, headers }) => stops.setMode(actor, body.mode, body.reason, expectedVersion(headers)),
   );
-  app.get(
-    '/stops',
+  serve(
+    ENDPOINTS.stops,
     answers('List stops, the latest first', pageOf(stopReport), { querystring: stopQuery }),
     async ({ query }) => {
       const { state = null, since: sinceMs = null, carrierId = null } = query;
       return onPage(await stops.list({ state, sinceMs, carrierId }, query), query);
     },
   );
-  app.post(
-    '/cards/:card/stop',
+  serve(
+    ENDPOINTS.stopCard,
     answers(
       'Stop a card by card_id or iccid, whatever it has used',
       orderedStopReport,
@@ -123,8 +117,8 @@ export function stopRoutes(app: Routes, stops: StopOperations): void {
     ),
     ({ actor, params, body }) => stops.order(actor, params.card, body.reason),
   );
-  app.post(
-    '/stops/release',
+  serve(
+    ENDPOINTS.releaseStops,
     answers(
       'Let held stops go on: each card is checked again, and the budget does not hold it',
       releaseReport,
@@ -133,8 +127,8 @@ export function stopRoutes(app: Routes, stops: StopOperations): void {
     ),
     ({ actor, body }) => stops.release(actor, body),
   );
-  app.post(
-    '/stops/dismiss',
+  serve(
+    ENDPOINTS.dismissStops,
     answers(
       'Cancel held stops: the cards are not stopped in that month',
       dismissReport,
@@ -145,25 +139,24 @@ export function stopRoutes(app: Routes, stops: StopOperations): void {
   );
 }
 
-const RUNS = '/stops/resume';
 const params = z.object({ id: z.string() });
 
-export function stopResumeRoutes(app: Routes, resumes: ResumeOperations): void {
-  app.get(
-    RUNS,
+export function stopResumeRoutes(serve: Serve, resumes: ResumeOperations): void {
+  serve(
+    ENDPOINTS.resumeRuns,
     answers('List the latest runs that resume cards, newest first', itemsOf(resumeRunReport)),
     async () => ({ items: await resumes.latest() }),
   );
-  app.get(`${RUNS}/:id`, answers('Follow a run', resumeRunReport, { params }), (request) =>
+  serve(ENDPOINTS.resumeRun, answers('Follow a run', resumeRunReport, { params }), (request) =>
     resumes.show(request.params.id),
   );
-  app.post(
-    `${RUNS}/:id/cancel`,
+  serve(
+    ENDPOINTS.cancelResumeRun,
     answers('Cancel a run; calls that are being made end normally', resumeRunReport, { params }),
     ({ actor, params: { id } }) => resumes.cancel(actor, id),
   );
-  app.post(
-    '/cards/:card/resume',
+  serve(
+    ENDPOINTS.resumeCard,
     answers(
       'Resume a card by card_id or iccid',
       resumeRunReport,
@@ -172,8 +165,8 @@ export function stopResumeRoutes(app: Routes, resumes: ResumeOperations): void {
     ),
     ({ actor, params: { card }, body }) => resumes.createForCard(actor, card, body),
   );
-  app.post(
-    RUNS,
+  serve(
+    ENDPOINTS.resumeStopped as Endpoint<ResumeRunBody | ResumePreviewBody>,
     {
       bodyLimit: VERY_MANY.bodyLimit,
       config: { takesLong: true },

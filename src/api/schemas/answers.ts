@@ -4,20 +4,26 @@
 // Names are in snake_case in the JSON and in camelCase in the handlers. The schema of a request has the names of its JSON. A
 // report becomes a schema of its JSON: names in snake_case, times as RFC 3339 in UTC; toWire (platform/snake-keys.ts) does the
 // same to values. Lists come in pages (contract, "Lists"): {items, page, page_size, total}.
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
   FastifyContextConfig,
   FastifyInstance,
   FastifyPluginAsync,
   FastifyReply,
   FastifyRequest,
+  FastifySchema,
   FastifyTypeProvider,
   RawServerDefault,
+  RouteGenericInterface,
+  RouteHandlerMethod,
+  RouteOptions,
 } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
 import { REPORT_NAMES, type ReportOf } from '../../operations/report.ts';
-import { type CamelKeys, camelKeys, snakeCase, toWire } from '../../platform/snake-keys.ts';
+import { type CamelKeys, camelKeys, snakeCase, toWire, type Wire } from '../../platform/snake-keys.ts';
+import type { Endpoint } from '../client/endpoints.ts';
 import { queryNumber } from './fields.ts';
 
 declare module 'fastify' {
@@ -37,6 +43,31 @@ export type Routes = Parameters<FastifyPluginAsync<Record<never, never>, RawServ
 
 export function routesOf(app: FastifyInstance): Routes {
   return app.withTypeProvider<RouteTypes>();
+}
+
+type Handler<Schema extends FastifySchema> = RouteHandlerMethod<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  RouteGenericInterface,
+  FastifyContextConfig,
+  Schema,
+  RouteTypes
+>;
+/** As the client gets it. */
+type BodyOf<Answer> = Answer extends z.ZodType ? Wire<z.output<Answer>> : string;
+
+/** Adds an endpoint to the API. Its body in the table has to be what the schema of the answer says. */
+export type Serve = <const Schema extends FastifySchema & { readonly response: object }>(
+  endpoint: Endpoint<BodyOf<Schema['response'][keyof Schema['response']]>>,
+  options: Pick<RouteOptions, 'bodyLimit' | 'config' | 'preValidation'> & { readonly schema: Schema },
+  handler: Handler<Schema>,
+) => void;
+
+export function serveOn(app: FastifyInstance): Serve {
+  return ({ method, path }, options, handler) => {
+    routesOf(app).route({ method, url: path, ...options, handler });
+  };
 }
 
 /** Checks what a request has by its schema, and gives the handler the names it knows. */

@@ -1,6 +1,5 @@
 // `cardpoll audit`: who changed what, with the values before and after, and `undo`, which takes a change back.
-
-import type { AuditBody, ConfigBody, UndoBody } from '../../api/client/client-bodies.ts';
+import type { AuditBody, AuditQuery, ConfigBody, UndoBody } from '../../api/client/client-bodies.ts';
 import { integer, text } from '../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import { plainText } from '../../domain/plain-text.ts';
@@ -16,8 +15,6 @@ import { PAST_TIME, pastRange } from '../past-time.ts';
 import { configPlan, type DemandPlan, limitPlan, measuredTask } from './limits/demand-plan.ts';
 
 const CHANGE_IDS = { min: 1, max: 999_999_999_999_999 } as const;
-
-type AuditQuery = Partial<Record<'since' | 'until' | 'actor' | 'action' | 'object', string | undefined>>;
 
 const list = defineCommand({
   name: 'list',

@@ -2,7 +2,7 @@
 // makes the store slow.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ApiClient } from '../../../src/api/client/client.ts';
+import { apiClient } from '../../../src/api/client/client.ts';
 import type { AlertRuleRequest } from '../../../src/api/client/client-bodies.ts';
 import { ANSWER_WITHIN_MS } from '../../../src/api/server.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -93,7 +93,7 @@ it('the client waits for the work, which is done once', async () => {
   };
   const { signal } = new AbortController();
   const { url } = api.server;
-  const client = new ApiClient({
+  const client = apiClient({
     url,
     token: null,
     tokenFrom: null,

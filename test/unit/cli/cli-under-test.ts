@@ -6,10 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { VERSION_HEADER } from '../../../src/api/client/endpoints.ts';
 import type { Io } from '../../../src/cli/command.ts';
 import type { Launchers } from '../../../src/cli/launchers.ts';
 import { run } from '../../../src/cli/run.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { VERSION } from '../../../src/platform/version.ts';
 
 export const NOW = Date.parse('2026-11-21T10:00:00Z');
 
@@ -105,6 +107,7 @@ export async function daemonThatSays(reply: Reply) {
     const body = await text(request);
     const seen = { line: `${request.method} ${request.url}`, headers: request.headers, body };
     requests.push(seen);
+    response.setHeader(VERSION_HEADER, VERSION);
     reply(seen, response);
   });
   server.listen(0, '127.0.0.1');

@@ -1,6 +1,7 @@
 // What goes wrong ends as one line on stderr and the exit code of its kind.
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { VERSION_HEADER } from '../../../src/api/client/endpoints.ts';
 import { VERSION } from '../../../src/platform/version.ts';
 import { freePort } from '../../support/free-port.ts';
 import { OVERVIEW } from './bodies.ts';
@@ -8,6 +9,14 @@ import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const ONE_LINE = /^cardpoll: [^\n]+\n$/;
 const SIMULATE = ['gateway', 'simulate', '--listen', '127.0.0.1:0'];
+
+/** As another program answers, or a daemon before 0.3. */
+function withoutVersion(reply: Parameters<typeof daemonThatSays>[0]): typeof reply {
+  return (request, response) => {
+    response.removeHeader(VERSION_HEADER);
+    reply(request, response);
+  };
+}
 
 describe('the daemon', () => {
   it('is down: 69, with how to start it', async () => {
@@ -65,12 +74,27 @@ describe('the daemon', () => {
     ['that it has no such page', json('<html><body>404 Not Found</body></html>', 404)],
     ['a list', json('[]')],
     ['an object of something else', json({ hello: 'world' })],
+    ['what a daemon would', json(OVERVIEW)],
   ])('is something else that says %s: 69', async (_, reply) => {
-    const { env } = await daemonThatSays(reply);
+    const { env } = await daemonThatSays(withoutVersion(reply));
     const { code, stdout, stderr } = await cli(['stats'], { env });
     expect(stderr).toMatch(ONE_LINE);
     expect(stderr).toContain('is not cardpoll');
     expect([code, stdout]).toEqual([69, '']);
+  });
+
+  it('is of release 0.2.0, which names its version only when it is asked: 0', async () => {
+    const { env, requests } = await daemonThatSays(
+      withoutVersion((request, response) =>
+        json(request.line === 'GET /version' ? { name: 'cardpoll', version: '0.2.0' } : OVERVIEW)(
+          request,
+          response,
+        ),
+      ),
+    );
+    const { code, stderr } = await cli(['stats'], { env });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(requests.map(({ line }) => line)).toEqual(['GET /api/admin/polling-stats', 'GET /version']);
   });
 
   it('has no such path, because it is older or serves only probes: 1, and both are named', async () => {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { ApiClient } from '../../../src/api/client/client.ts';
+import { type ApiClient, apiClient } from '../../../src/api/client/client.ts';
+import { VERSION_HEADER } from '../../../src/api/client/endpoints.ts';
 import { cleanupChange } from '../../../src/changes/cleanup.ts';
 import { intervalChange, switchChange } from '../../../src/changes/configs.ts';
 import { limitChange, pauseChange, resetChange, resumeChange } from '../../../src/changes/limits.ts';
@@ -51,6 +52,7 @@ async function clientOf(
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
+    response.setHeader(VERSION_HEADER, '0.3.0');
     answer(request.url ?? '', response, request.method ?? '', body);
   });
   server.listen(0, '127.0.0.1');
@@ -62,7 +64,7 @@ async function clientOf(
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const signal = new AbortController().signal;
   return {
-    client: new ApiClient({
+    client: apiClient({
       url,
       token: null,
       tokenFrom: null,

@@ -70,7 +70,8 @@ export const resume = defineCommand({
     const selection = await selectionOf(context, cards, options);
     const order = resumeOrderOf(options);
     if (options.dryRun === true || (cards.length === 0 && options.yes !== true)) {
-      const preview = await ask(context, 'counting', (client) => client.previewResume(selection, order));
+      const trial = { ...order, dry_run: true } as const;
+      const preview = await ask(context, 'counting', (client) => client.previewResume(selection, trial));
       if (preview.body.total === 0 && options.dryRun !== true) {
         context.io.stderr.write('cardpoll: there is no card to resume\n');
         return EXIT_NEGATIVE;

@@ -2,7 +2,7 @@
 // triggers.
 
 import { readFile } from 'node:fs/promises';
-import type { BatchBody, Selection, TriggerBody } from '../../../api/client/client-bodies.ts';
+import type { BatchBody, TriggerBody } from '../../../api/client/client-bodies.ts';
 import { integer, listOf, oneOf, parseOr, text } from '../../../config/kinds.ts';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
@@ -182,13 +182,17 @@ const byCondition = defineCommand({
     const plan = () => planOf(context, options.task, selection);
     await confirm(context, plan, options);
     const trigger = await ask(context, 'queueing the cards', (client) =>
-      client.triggerByCondition(options.task, selection),
+      client.triggerByCondition(options.task, { carrier_id: options.carrierId, status: options.status }),
     );
     return showTrigger(context, trigger, options);
   },
 });
 
-async function planOf(context: CommandContext, task: TaskType, selection: Selection): Promise<string[]> {
+async function planOf(
+  context: CommandContext,
+  task: TaskType,
+  selection: NonNullable<TriggerBody['selection']>,
+): Promise<string[]> {
   const { body } = await ask(context, 'counting', (client) => client.countSelected(selection));
   const count = `${body.estimated ? 'about ' : ''}${cardCount(body.matching)}`;
   return [

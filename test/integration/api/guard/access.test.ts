@@ -1,5 +1,7 @@
 // Who may call what, and what the access log says about it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { VERSION_HEADER } from '../../../../src/api/client/endpoints.ts';
+import { VERSION } from '../../../../src/platform/version.ts';
 import { type ApiUnderTest, startApi } from '../../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -96,6 +98,7 @@ describe('the access log', () => {
     const path = '/api/admin/polling-configs?page=1';
     const reply = await closed.call('GET', path, { headers: { ...OPERATOR, 'x-request-id': id } });
     expect(reply.headers['x-request-id']).toBe(id);
+    expect(reply.headers[VERSION_HEADER]).toBe(VERSION);
     const line = await lineOf(closed, id);
     expect(line).toEqual({
       request_id: id,

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { ApiClient } from '../../../../src/api/client/client.ts';
+import { apiClient } from '../../../../src/api/client/client.ts';
+import { VERSION_HEADER } from '../../../../src/api/client/endpoints.ts';
 
 interface Seen {
   readonly method: string | undefined;
@@ -31,7 +32,7 @@ async function server(breaks: number, answer: (response: ServerResponse, attempt
   });
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   const ended = new AbortController();
-  const client = new ApiClient({
+  const client = apiClient({
     url,
     token: null,
     tokenFrom: null,
@@ -43,7 +44,7 @@ async function server(breaks: number, answer: (response: ServerResponse, attempt
 }
 
 const ok = (response: ServerResponse) => {
-  response.writeHead(200, { 'content-type': 'application/json' }).end('{"task_type":"realname"}');
+  response.writeHead(200, { [VERSION_HEADER]: '0.3.0' }).end('{"task_type":"realname"}');
 };
 
 it('sends a POST again once, under the same key', async () => {
