@@ -11,7 +11,7 @@ import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';
 import { limitLockWaits, lockKey } from './client/transaction-bounds.ts';
 import * as SOURCES from './migration-list.ts';
-import file from './migrations.sql';
+import file from './migrator.sql';
 
 const sql = statements(file);
 
