@@ -37,7 +37,7 @@ describeBothRecordStores('cards', (db) => {
     await db.store.results.write([reading(2, { usedMb: 12.5, atMs: 1_795_251_272_123, basedOn: null })]);
     const cards = await db.store.cards.byIds([2, 77, big, 1]);
     expect(cards.map((card) => card.cardId).sort(ascending)).toEqual([1, 2, big]);
-    expect(cards.find((card) => card.cardId === 2)).toEqual({
+    expect(cards.find((card) => card.cardId === 2)).toMatchObject({
       cardId: 2,
       iccid: iccidOf(2),
       carrierId: 1,

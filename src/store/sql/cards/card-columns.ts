@@ -1,7 +1,7 @@
-// The columns of a card, as lists in the statements of this folder: {*} are all of them, {attributes} those that an import
-// sets as given; vendor_id and real_name_verified have rules of their own. {c.*} and {c.attributes} are those of c. Unlike c.* they are
-// the columns that this version knows, so a migration that adds one does not change a statement of the version before.
-// {filter from $4} is the condition of a list, whose parameters begin there.
+// The columns of a card, as lists in the statements of this folder: {*} are all of them, {import} those of a row of an import in its
+// order, {attributes} those of them that it sets as given; vendor_id and real_name_verified have rules of their own. {c.*} and
+// {c.attributes} are those of c. Unlike c.* they are the columns that this version knows, so a migration that adds one does not
+// change a statement of the version before. {filter from $4} is the condition of a list, whose parameters begin there.
 import { type CardImport, IMPORT_FIELDS, STATE_FIELDS } from '../../../domain/cards/card.ts';
 import { FILTER_FIELDS } from '../../../domain/cards/card-filter.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
@@ -9,13 +9,14 @@ import { snakeCase } from '../../../platform/snake-keys.ts';
 const OF_A_RULE: ReadonlyArray<keyof CardImport> = ['vendorId', 'realNameVerified'];
 
 const LISTS: Readonly<Record<string, readonly string[]>> = {
+  import: IMPORT_FIELDS.map(snakeCase),
   attributes: IMPORT_FIELDS.filter((field) => !OF_A_RULE.includes(field)).map(snakeCase),
   '*': [...new Set([...IMPORT_FIELDS, ...STATE_FIELDS])].map(snakeCase),
 };
 
 export function withColumns(file: string): string {
   return file
-    .replaceAll(/\{(\w+\.)?(\*|attributes)\}/g, (_, table = '', list = '*') =>
+    .replaceAll(/\{(\w+\.)?(\*|attributes|import)\}/g, (_, table = '', list = '*') =>
       (LISTS[list] ?? []).map((column) => `${table}${column}`).join(', '),
     )
     .replaceAll(/\{filter from \$(\d+)\}/g, (_, first: string) => filterFrom(Number(first)));

@@ -4,7 +4,7 @@
 -- name: card_import.createRows
 -- Created once per connection, and empty at the start of every transaction.
 CREATE TEMPORARY TABLE IF NOT EXISTS import_rows ON COMMIT DELETE ROWS AS
-SELECT 0 AS position, {attributes}, vendor_id, real_name_verified FROM cards WITH NO DATA
+SELECT 0 AS position, {import} FROM cards WITH NO DATA
 
 -- name: card_import.copyRows
 COPY import_rows FROM STDIN

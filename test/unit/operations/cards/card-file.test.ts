@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { CARD_DEFAULTS, RowProblem } from '../../../../src/domain/cards/card.ts';
+import { CARD_DEFAULTS, IMPORT_FIELDS, RowProblem } from '../../../../src/domain/cards/card.ts';
 import {
   exportCards,
   type RawRow,
@@ -9,6 +9,7 @@ import {
   toCardImport,
 } from '../../../../src/operations/cards/card-file.ts';
 import { readLines } from '../../../../src/operations/cards/import-lines.ts';
+import { snakeCase } from '../../../../src/platform/snake-keys.ts';
 
 const ICCID = '89860000000000000001';
 
@@ -157,7 +158,7 @@ describe('CSV rows', () => {
         code: 'bad_import_header',
         message: "the header line is wrong: column 'card_id' is missing",
         hint:
-          'The columns are card_id, iccid, carrier_id, status, allowance_mb, vendor_id, real_name_verified; ' +
+          `The columns are ${IMPORT_FIELDS.map(snakeCase).join(', ')}; ` +
           'card_id and iccid are required. --ignore-columns ignores all others.',
       }),
     );
@@ -198,11 +199,10 @@ describe('toCardImport', () => {
       vendorId: null,
       realNameVerified: null,
     };
-    expect(card()).toEqual(expected);
-    expect(card({ carrier_id: '', status: '', allowance_mb: '', real_name_verified: '' })).toEqual(expected);
-    expect(card({ carrier_id: null, status: null, allowance_mb: null, real_name_verified: null })).toEqual(
-      expected,
-    );
+    expect(card()).toMatchObject(expected);
+    const columns = ['carrier_id', 'status', 'allowance_mb', 'real_name_verified'];
+    for (const empty of ['', null])
+      expect(card(Object.fromEntries(columns.map((column) => [column, empty])))).toEqual(card());
   });
 
   it('takes text and JSON values alike', () => {
