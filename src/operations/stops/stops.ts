@@ -145,29 +145,34 @@ export class StopOperations {
   /** In steps, each of which is a turn of its own: a repeat goes on with the step that was not made. */
   async #decide(verb: Verb, actor: Actor, cardIds: CardList | null, reason: string): Promise<Decided> {
     const decided = { count: 0, notHeld: [] as number[] };
-    // How many there were at first: those that are held meanwhile need not be waited for.
+    // How many there were at first. Those that are held meanwhile need not be waited for.
+    let held = 0;
     let enough = Number.POSITIVE_INFINITY;
     for (let from = 0; cardIds === null ? decided.count < enough : from < cardIds.length; from += STEP) {
+      const isFirst = from === 0;
       const ids = cardIds?.slice(from, from + STEP) ?? null;
-      const { held, count, notHeld } = await this.deps.audit.change(actor, async (records, note) => {
-        if (verb === 'release') await this.#requireEnforce(records);
-        const { held } = await records.stopControl.read();
-        const step = await decideStep(records.stops, verb, ids, { by: actor.name, reason });
+      const step = await this.deps.audit.change(actor, async (records, note) => {
+        if (isFirst && verb === 'release') await this.#requireEnforce(records);
+        const before = isFirst ? (await records.stopControl.read()).held : held;
+        const made = await decideStep(records.stops, verb, ids, { by: actor.name, reason });
         // One entry for the request. What changes nothing leaves no trace.
-        if (decided.count === 0 && step.count > 0) {
+        if (decided.count === 0 && made.count > 0) {
           note({
             action: `stops.${verb}`,
             object: cardIds?.length === 1 ? `card ${cardIds[0]}` : 'stops',
-            before: { held },
+            before: { held: before },
             after: { cards: cardIds?.length ?? 'all', reason },
           });
         }
-        return { held, ...step };
+        // None may also mean that the hold of those of this step ended just now.
+        const isLast = made.count === 0 && (await records.stopControl.read()).held === 0;
+        return { ...made, held: before, isLast };
       });
-      decided.count += count;
-      decided.notHeld.push(...notHeld);
-      if (cardIds === null && held === 0) break;
-      if (from === 0 && held < STOPS_COUNTED) enough = held;
+      held = step.held;
+      decided.count += step.count;
+      decided.notHeld.push(...step.notHeld);
+      if (cardIds === null && step.isLast) break;
+      if (isFirst && held < STOPS_COUNTED) enough = held;
     }
     return decided;
   }

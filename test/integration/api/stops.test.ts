@@ -227,20 +227,6 @@ describe.each([
     expectRefused(await post(path, { ...json, card_ids: upTo(CARDS + 1) }), 'card_ids');
   });
 
-  it('runs once for each Idempotency-Key', async () => {
-    await api.hold(2);
-    const send = () =>
-      api.call('POST', `/api/admin${path}`, {
-        json: { card_ids: [1], reason: REASON },
-        headers: { authorization: `Bearer ${ANNA}`, 'idempotency-key': `once-${verb}` },
-      });
-    const first = await send();
-    const again = await send();
-    expect(again).toMatchObject({ status: 200, body: first.body });
-    expect(again.headers['idempotent-replayed']).toBe('true');
-    expect(await api.trail()).toHaveLength(1);
-  });
-
   it.each([
     [{ reason: REASON }, 'card_ids'],
     [{ card_ids: [], reason: REASON }, 'card_ids'],
