@@ -6,12 +6,13 @@ import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import { sum } from '../domain/numbers.ts';
 import { isChange } from '../domain/results/poll-outcome.ts';
-import { TASK_TYPES } from '../domain/task-type.ts';
+import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import { ErrorReporter, Pulse } from '../platform/loop.ts';
+import { ErrorReporter, type LoopMeans, Pulse } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
+import type { NoticeMeans } from './alerts/outage-notices.ts';
 import { OutageWatch } from './alerts/outage-watch.ts';
 import { OutsideHeartbeat } from './alerts/outside-heartbeat.ts';
 import { WebhookSender } from './alerts/webhook-sender.ts';
@@ -30,6 +31,7 @@ import { StopRulesWatch } from './tasks/package.ts';
 import { makeTask } from './tasks/reading-tasks.ts';
 import { cardPaceOf } from './work/card-pace.ts';
 import { CardReader } from './work/card-reader.ts';
+import type { Task } from './work/task.ts';
 import { Worker } from './work/worker.ts';
 
 /** An instance is not ready after this long without an answer to a claim or to the query for the configs. */
@@ -60,46 +62,44 @@ export class Engine implements Service {
     private readonly settings: EngineSettings,
     private readonly deps: EngineDeps,
   ) {
-    const { live, records, clock } = deps;
+    const { live, records, clock, log, meter, guard, fleet, presence } = deps;
+    const { instanceId, timeZone, roles, stops, webhooks } = settings;
+    const { secrets } = webhooks;
     this.#startedAtMs = clock.now();
-    this.#errors = new ErrorReporter(deps.log, clock);
-    /** What services have in common; each takes what its type asks for. */
-    const part = (name: string) => ({ ...settings, ...deps, onError: this.#errors.for(name) });
-    this.#configs = new ConfigWatch(part('config-watch'));
-    this.#fleetClock = new FleetClock(part('fleet-clock'));
-    this.#stopRules = new StopRulesWatch(part('stop-rules-watch'));
-    this.#reader = new CardReader(
-      live.cards,
-      records.cards,
-      settings.polling.cardCacheTtlSeconds * 1000,
-      clock,
-    );
-    this.#stats = new StatsRecorder(part('stats-recorder'));
+    this.#errors = new ErrorReporter(log, clock);
+    const loop = (part: string): LoopMeans => ({ clock, onError: this.#errors.for(part) });
+    this.#configs = new ConfigWatch({ ...loop('config-watch'), records, offers: deps.offers });
+    this.#fleetClock = new FleetClock({ ...loop('fleet-clock'), records });
+    this.#stopRules = new StopRulesWatch({ ...loop('stop-rules-watch'), stops, records });
+    const cachedMs = settings.polling.cardCacheTtlSeconds * 1000;
+    this.#reader = new CardReader(live.cards, records.cards, cachedMs, clock);
+    this.#stats = new StatsRecorder({ ...loop('stats-recorder'), live, instanceId, meter });
     this.#writer = this.#makeWriter();
     this.#database = new DatabaseUse(this.#configs, this.#reader, this.#writer, clock);
-    this.#heartbeat = new Heartbeat({ ...part('heartbeat'), describe: () => this.describe() });
-    this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
-    this.#leaderServices = settings.roles.includes('scheduler')
+    const describe = () => this.describe();
+    this.#heartbeat = new Heartbeat({ ...loop('heartbeat'), live, presence, describe });
+    this.#workers = roles.includes('worker') ? TASK_TYPES.map((taskType) => this.#makeWorker(taskType)) : [];
+    this.#leaderServices = roles.includes('scheduler')
       ? leaderServices(settings, deps, this.#configs, this.#errors)
       : [];
-    const messages = {
-      ...settings.webhooks,
-      runbookUrl: settings.alerts.runbookUrl,
-      timeZone: settings.timeZone,
-    };
+    const { runbookUrl } = settings.alerts;
+    const messages: NoticeMeans = { secrets, timeZone, fleet, runbookUrl, guard, meter, clock, log };
     this.#outages = new OutageWatch({
-      ...part('outage-watch'),
+      ...loop('outage-watch'),
       ...messages,
+      live,
       alerts: records.alerts,
-      redis: deps.presence,
+      instanceId,
+      redis: presence,
       postgres: this.#configs,
       leads: () => this.leads,
     });
     this.#webhooks = new WebhookSender({
-      ...part('webhook-sender'),
+      ...loop('webhook-sender'),
       ...messages,
       outbox: records.alerts.webhooks,
       sends: () => this.leads || this.#outages.sendsForAll,
+      random: deps.random,
     });
     this.#pulse = new Pulse([this.#heartbeat, ...this.#workers], clock);
   }
@@ -240,41 +240,56 @@ export class Engine implements Service {
   }
 
   #makeWriter(): ResultWriter {
-    const { polling } = this.settings;
-    const dueDeps = { ...this.deps, ...polling, matcher: () => this.#configs.matcher };
+    const { live, records, offers, meter, clock, random, log } = this.deps;
+    const { writeBuffer, retryBaseMs, leaseMs, queueCap } = this.settings.polling;
+    const matcher = () => this.#configs.matcher;
     return new ResultWriter({
-      ...this.deps,
-      ...polling,
+      ...{ live, records, meter, clock, random, log, writeBuffer, retryBaseMs, leaseMs },
       onWritten: async (outcomes, outdated) => {
         await this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...outdated]);
         const over = outcomes.filter((o) => o.overPackage).map((o) => o.cardId);
-        await makeOverPackageUrgent(dueDeps, over);
+        await makeOverPackageUrgent({ live, records, offers, matcher, queueCap }, over);
       },
       onError: (stage, error, retryInMs) => this.#errors.for(`result-writer ${stage}`)(error, retryInMs),
     });
   }
 
-  #makeWorkers(): Worker[] {
-    const { polling, usage, timeZone, instanceId } = this.settings;
-    const readings = { calendar: new MonthCalendar(timeZone), maxMbitPerSecond: usage.maxMbitPerSecond };
-    const means = { ...this.deps, ...polling, ...readings, instanceId, reader: this.#reader };
-    const stopRules = () => this.#stopRules.rules;
-    const again = (cardIds: readonly number[]) =>
-      this.deps.live.work.makeUrgent('package', cardIds, 'urgent', polling.queueCap);
-    return TASK_TYPES.map(
-      (taskType) =>
-        new Worker({
-          ...means,
-          task: makeTask(taskType, { ...means, stopRules, again }),
-          writer: this.#writer,
-          stats: this.#stats,
-          flow: this.deps.gateway,
-          cardPace: cardPaceOf(taskType, this.deps.rateLimits, means),
-          matcher: () => this.#configs.matcher,
-          fleetClock: this.#fleetClock,
-          onError: this.#errors.for(`worker ${taskType}`),
-        }),
-    );
+  #makeWorker(taskType: TaskType): Worker {
+    const { live, records, gateway, clock, log } = this.deps;
+    const { leaseMs, claimBatch } = this.settings.polling;
+    return new Worker({
+      clock,
+      onError: this.#errors.for(`worker ${taskType}`),
+      task: this.#makeTask(taskType),
+      instanceId: this.settings.instanceId,
+      live,
+      meter: this.deps.meter,
+      reader: this.#reader,
+      writer: this.#writer,
+      stats: this.#stats,
+      flow: gateway,
+      cardsPerCall: this.deps.cardsPerCall,
+      pace: this.deps.pace ?? null,
+      cardPace: cardPaceOf(taskType, this.deps.rateLimits, { live, records, clock, log }),
+      matcher: () => this.#configs.matcher,
+      fleetClock: this.#fleetClock,
+      leaseMs,
+      claimBatch,
+      log,
+    });
+  }
+
+  #makeTask(taskType: TaskType): Task {
+    const { live, records, gateway, offers, audit, meter, clock, log } = this.deps;
+    const { usage, timeZone, polling } = this.settings;
+    return makeTask(taskType, {
+      ...{ records, gateway, offers, audit, meter, clock, log, reader: this.#reader },
+      calendar: new MonthCalendar(timeZone),
+      maxMbitPerSecond: usage.maxMbitPerSecond,
+      leaseMs: polling.leaseMs,
+      stopRules: () => this.#stopRules.rules,
+      again: (cardIds) => live.work.makeUrgent('package', cardIds, 'urgent', polling.queueCap),
+    });
   }
 }
 

@@ -9,7 +9,7 @@ import { AlertEvaluator } from './alerts/alert-evaluator.ts';
 import { OutsideHeartbeat } from './alerts/outside-heartbeat.ts';
 import { Cleaner } from './cleanup/cleaner.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
-import { Leadership } from './leadership.ts';
+import { type LeaderMeans, Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
 import { PauseLog } from './limits/pause-log.ts';
 import { UsageJumpWatch } from './results/usage-jump-watch.ts';
@@ -27,8 +27,11 @@ export function leaderServices(
   watch: ConfigWatch,
   errors: ErrorReporter,
 ): Service[] {
-  const { live, records, clock, log } = deps;
-  const { heartbeatUrl } = settings.alerts;
+  const { live, records, clock, log, digest, audit, offers, rateLimits, health, fleet, guard, meter } = deps;
+  const { queueCap, leaseMs, initBatch, initPauseMs, adaptiveConcurrency } = settings.polling;
+  const { resumeAtMonthStart } = settings.stops;
+  const { schedule, pauseMs } = settings.cleanup;
+  const { runbookUrl, heartbeatUrl, heartbeatIntervalMs, intervalMs } = settings.alerts;
   const leadership = new Leadership({
     coordination: live.coordination,
     holder: settings.instanceId,
@@ -39,21 +42,15 @@ export function leaderServices(
     onError: errors.for('leadership'),
   });
   const calendar = new MonthCalendar(settings.timeZone);
-  /** What services have in common; each takes what its type asks for. */
-  const lead = (part: string) => ({
-    ...deps,
-    ...settings.polling,
-    work: live.work,
-    matcher: () => watch.matcher,
-    calendar,
-    fence: () => leadership.fence(),
-    onError: errors.for(part),
-  });
+  const matcher = () => watch.matcher;
+  const fence = () => leadership.fence();
+  const lead = (part: string): LeaderMeans => ({ clock, fence, onError: errors.for(part) });
   return [
     leadership,
-    new Scheduler({ ...lead('scheduler'), rings: live.rings }),
+    new Scheduler({ ...lead('scheduler'), rings: live.rings, matcher, queueCap }),
     new Initialiser({
       ...lead('initialiser'),
+      ...{ live, records, offers, calendar, matcher, initBatch, initPauseMs, queueCap },
       onProgress: ({ status, reason, total, loaded, batch, batches }) =>
         log.info({ status, reason, total, loaded, batch, batches }, INITIALISING),
       onReconcile: (reason) => log.warn({ reason }, 'the schedule is compared with all cards'),
@@ -61,47 +58,42 @@ export function leaderServices(
     }),
     new ConcurrencyController({
       ...lead('concurrency-controller'),
+      ...{ live, records, adaptiveConcurrency, log, digest },
       ceiling: settings.gateway.maxConcurrency,
     }),
     new Cleaner({
       ...lead('cleaner'),
-      ...settings.cleanup,
-      cleanup: records.cleanup,
+      ...{ records, cleanup: records.cleanup, audit, schedule, pauseMs, calendar, log },
       changeMark: async () => (await live.coordination.initProgress()).changeMark || null,
     }),
     new TriggerFeeder({
       ...lead('trigger-feeder'),
-      triggers: records.triggers,
-      manual: live.manual,
+      ...{ triggers: records.triggers, work: live.work, manual: live.manual, rateLimits, log },
     }),
-    new Reaper(lead('reaper')),
+    new Reaper({ ...lead('reaper'), live, records, calendar, leaseMs, log }),
     new OrderFeeder({
       ...lead('order-feeder'),
-      monthStart: new MonthStart({ ...lead('month-start'), enabled: settings.stops.resumeAtMonthStart }),
+      ...{ live, records, queueCap, log },
+      monthStart: new MonthStart({ enabled: resumeAtMonthStart, records, live, audit, calendar, clock, log }),
     }),
-    new HistorySampler(lead('history-sampler')),
-    new PauseLog(lead('pause-log')),
+    new HistorySampler({ ...lead('history-sampler'), live }),
+    new PauseLog({ ...lead('pause-log'), live, work: live.work, records, log, digest }),
     new UsageJumpWatch({
       ...lead('usage-jump-watch'),
-      records: records.stopControl,
-      jumpFactor: settings.usage.jumpFactor,
+      ...{ live, records: records.stopControl, jumpFactor: settings.usage.jumpFactor, log },
     }),
     new AlertEvaluator({
       ...lead('alert-evaluator'),
-      ...settings.alerts,
-      alerts: records.alerts,
-      stops: records.stops,
-      stopControl: records.stopControl,
+      ...{ live, health, intervalMs, log },
+      ...{ alerts: records.alerts, stops: records.stops, stopControl: records.stopControl },
     }),
     ...(heartbeatUrl === null
       ? []
       : [
           new OutsideHeartbeat({
             ...lead('outside-heartbeat'),
-            ...settings.webhooks,
-            runbookUrl: settings.alerts.runbookUrl,
-            url: heartbeatUrl,
-            intervalMs: settings.alerts.heartbeatIntervalMs,
+            ...{ url: heartbeatUrl, intervalMs: heartbeatIntervalMs, secrets: settings.webhooks.secrets },
+            ...{ health, fleet, runbookUrl, guard, meter, log },
           }),
         ]),
   ];

@@ -80,8 +80,9 @@ export class ResultWriter {
   #idle: Array<() => void> = [];
 
   constructor(private readonly deps: ResultWriterDeps) {
+    const { live, leaseMs, clock } = deps;
     this.#leases = new LeaseKeeper({
-      ...deps,
+      ...{ live, leaseMs, clock },
       onError: (error, retryInMs) => deps.onError('renew', error, retryInMs),
     });
     this.#recorded = new BatchLane(deps.clock, (batch) => this.#end(batch, this.#record(batch)));

@@ -70,7 +70,7 @@ interface WorkerDeps extends LoopMeans {
 export class Worker extends LoopService<WorkerDeps> {
   readonly name = `worker-${this.taskType}`;
   readonly #running = new Set<Promise<void>>();
-  readonly #poller = new CardPoller(this.deps);
+  readonly #poller = this.#makePoller();
   /** null without a rate limit. */
   readonly #pace = this.#makePace();
   #freed: WorkItem[] = [];
@@ -169,6 +169,11 @@ export class Worker extends LoopService<WorkerDeps> {
     await super.stop();
     await Promise.all([...this.#running, this.deps.task.stop?.()]);
     await this.#releaseFreed();
+  }
+
+  #makePoller(): CardPoller {
+    const { task, instanceId, live, stats, flow, log, clock, onError } = this.deps;
+    return new CardPoller({ task, instanceId, live, stats, flow, log, clock, onError });
   }
 
   #makePace(): PollPace | null {
