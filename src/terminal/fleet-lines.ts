@@ -57,7 +57,10 @@ function capacityFact({ capacity: { advice, held_by } }: OverviewBody, style: St
 function gatewayFacts({ gateway }: OverviewBody, style: Style): Fact[] {
   const held = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
   if (held.length === 0) {
-    const words = gatewayWords(gateway, (value) => style.number(value).text);
+    // Nothing is known of a gateway that was not called.
+    const { avg_duration_ms_10s: ms } = gateway;
+    if (ms === null) return [calm('gateway', { text: 'no call in the last seconds' })];
+    const words = gatewayWords(gateway, style.number(Math.round(ms)).text);
     if (gateway.slow) return [urgent('gateway', signed('warning', words))];
     return [calm('gateway', signed('good'), { text: ` ${words}` })];
   }
@@ -176,13 +179,9 @@ function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], {
 }
 
 /** `up, 24 ms, 100 % ok`; for a gateway none of whose interfaces is throttled. */
-function gatewayWords(
-  { avg_duration_ms_10s: ms, success_rate_10s: success, slow }: OverviewBody['gateway'],
-  number: (value: number) => string,
-): string {
-  if (ms === null) return 'no call in the last minutes';
+function gatewayWords({ success_rate_10s: success, slow }: OverviewBody['gateway'], ms: string): string {
   const ok = success === null ? '' : `, ${Math.floor(success)} % ok`;
-  return `${slow ? 'slow' : 'up'}, ${number(Math.round(ms))} ms${ok}`;
+  return `${slow ? 'slow' : 'up'}, ${ms} ms${ok}`;
 }
 
 /**

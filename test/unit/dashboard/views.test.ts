@@ -298,6 +298,14 @@ describe('the overview', () => {
     expect(screen).toMatch(/init +completed .* ago, before any card was imported/);
   });
 
+  it('does not call a gateway up that was not called', () => {
+    const calm = calmState({ columns: 80, rows: 24 });
+    const overview = calm.data.overview.body as Bodies['overview'];
+    const gateway = { ...overview.gateway, avg_duration_ms_10s: null, success_rate_10s: null };
+    const screen = screenOf(stateAfter(calm, received('overview', { ...overview, gateway })));
+    expect(screen).toMatch(/gateway {4}no call in the last seconds/);
+  });
+
   it('keeps the time of a reason on one line, at every width', () => {
     const calm = calmState();
     const overview = calm.data.overview.body as Bodies['overview'];
