@@ -26,6 +26,14 @@ export function minutesOf(history: HistoryBody | null, nowMs: number): number {
   return STRETCHES.find((minutes) => knownMs <= minutes * 60_000) ?? CHART_MINUTES;
 }
 
+const LATELY_SAMPLES = 10;
+
+/** The mean of the last ten seconds, as the value of one second comes in bursts; null without a sample. */
+export function latelyOf(series: Series): number | null {
+  const known = series.slice(-LATELY_SAMPLES).filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((total, value) => total + value, 0) / known.length;
+}
+
 const SERIES = new WeakMap<HistoryBody, Map<string, Series>>();
 
 /** Made once for the frames that show the same answers. @param history null before the first answer. */

@@ -21,7 +21,7 @@ import type { LimitAdvice } from './advisor.ts';
 import { type PaceNeed, paceShortText } from './capacity.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
 import { breakerWords, type InterfaceReport } from './gateway-report.ts';
-import { type LatencyInputs, latencyReasons, mergedLatency } from './latency-reasons.ts';
+import { type LatencyInputs, latencyReasons, mergedGateway } from './latency-reasons.ts';
 import { type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import type { Cause, HealthReason } from './reason.ts';
 import { inOrder } from './reason-order.ts';
@@ -139,7 +139,7 @@ export function fleetReasons({ tasks, since, ...state }: FleetHealthInputs): Hea
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );
   const slowSinceMs = since.get(reasonName({ taskType: null, code: 'gateway_slow' }));
-  return inOrder([...faults, ...mergedLatency(own, slowSinceMs)]);
+  return inOrder([...faults, ...mergedGateway(own, slowSinceMs)]);
 }
 
 /** More comes due than is polled, so the backlog grows until something changes. */

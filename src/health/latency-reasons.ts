@@ -41,24 +41,34 @@ function loadWords(
 }
 
 /**
- * One reason for the gateway where it is slow for several task types: that of the type that is slower, with the names of all.
+ * One reason for the gateway where it is slow for several task types: that of the type that is slower, with the names of all. One,
+ * too, where a breaker of the whole gateway holds several types.
  * @param sinceMs when the gateway began to be slow for several types, where that is noted.
  */
-export function mergedLatency(
+export function mergedGateway(
   reasons: readonly HealthReason[],
   sinceMs: number | undefined,
 ): readonly HealthReason[] {
   const slow = reasons.filter(({ code }) => code === 'gateway_slow');
-  const [first] = slow;
-  if (first === undefined || slow.length === 1) return reasons;
-  const since = slow.flatMap((one) => one.since?.getTime() ?? []);
+  const held = reasons.filter(({ code }) => code === 'breaker_open');
+  const alike = held.filter(({ text }) => withoutName(text) === withoutName(held[0]?.text ?? ''));
+  const rest = reasons.filter((one) => !slow.includes(one) && !alike.includes(one));
+  return [...merged(alike, undefined), ...merged(slow, sinceMs), ...rest];
+}
+
+function merged(reasons: readonly HealthReason[], sinceMs: number | undefined): readonly HealthReason[] {
+  const [first] = reasons;
+  if (first === undefined || reasons.length === 1) return reasons;
+  const since = reasons.flatMap((one) => one.since?.getTime() ?? []);
   if (sinceMs !== undefined) since.push(sinceMs);
-  const merged: HealthReason = {
-    ...(slow.find(({ severity }) => severity === 'alert') ?? first),
-    taskType: null,
-    since: since.length === 0 ? null : new Date(Math.min(...since)),
-  };
-  const names = slow.flatMap(({ taskType }) => taskType ?? []).join(', ');
-  const text = merged.text.replace(/^\S+: /, `${names}: `);
-  return [{ ...merged, text }, ...reasons.filter(({ code }) => code !== 'gateway_slow')];
+  const worst = reasons.find(({ severity }) => severity === 'alert') ?? first;
+  const names = reasons.flatMap(({ taskType }) => taskType ?? []).join(', ');
+  const text = `${names}: ${withoutName(worst.text)}`;
+  return [
+    { ...worst, text, taskType: null, since: since.length === 0 ? null : new Date(Math.min(...since)) },
+  ];
+}
+
+function withoutName(text: string): string {
+  return text.replace(/^\S+: /, '');
 }

@@ -61,8 +61,10 @@ function jumpReasons({ jump, mode }: StopFigures): Cause[] {
   const effect = mode === 'observe' ? 'stops are only observed' : 'all stops are held';
   const text =
     `the readings of the fleet grow ${figure(factor)} times as fast as before ` +
-    `(${figure(recent)} instead of ${figure(before)} MB an hour): ${effect}; if the readings are right, accept them`;
-  const command = "cardpoll stops mode enforce --reason 'the readings are right'";
+    `(${figure(recent)} instead of ${figure(before)} MB an hour): ${effect}; ` +
+    'look whether the readings are right, then accept them with cardpoll stops mode enforce';
+  // To accept them stops cards: nobody is to do that before a look.
+  const command = `cardpoll stops list --state ${mode === 'observe' ? 'observed' : 'held'}`;
   return [{ code: 'usage_jump', severity: 'alert', text, command, sinceMs }];
 }
 

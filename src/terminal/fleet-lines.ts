@@ -67,7 +67,9 @@ function gatewayFacts({ gateway }: OverviewBody, style: Style): Fact[] {
   return held.map(({ interface: name, breaker, since, reason, next_probe_at, instances }) => {
     const how = [
       ...(since === null ? [] : [`since ${style.time(since).text.replace(' ago', '')}`]),
-      ...(next_probe_at === null ? [] : [`next probe ${style.time(next_probe_at).text}`]),
+      ...(next_probe_at === null
+        ? []
+        : [`next probe ${style.time(next_probe_at).text.replace(/.* ago$/, 'now')}`]),
       countWords(instances, 'instance'),
       ...(reason === null ? [] : [reason]),
     ];
@@ -208,6 +210,7 @@ function stopsLine(stops: OverviewBody['stops'], number: (count: number) => stri
 
 /** Where nothing is wrong. Cards that are not loaded yet are not polled. */
 export function calmWords(count: number, { init }: Pick<OverviewBody, 'init'>): string {
+  if (count === 0 && init.status === 'completed') return 'no cards yet: cardpoll cards import FILE';
   const state =
     init.status === 'completed' ? 'everything as configured' : 'still being loaded: cardpoll init';
   return `${cardCount(count)}, ${state}`;

@@ -85,9 +85,11 @@ function nextTry({ nextTryAtMs, nowMs }: State): string {
 export function bandLines({ label, text, command }: Verdict, { columns, rows }: Room): Line[] {
   const indent = widthOf(label) + INDENT;
   const width = columns - indent - INDENT;
-  const typed = command === null ? null : [span('-> $ '), span(command, 'bold')];
-  const said = clamped(text, width, typed === null || rows === 1 ? rows : rows - 1);
   const blank = span(' '.repeat(indent));
+  const typed = command === null ? null : [span('-> $ '), span(command, 'bold')];
+  // A command that is cut cannot be typed, so a long one begins further left.
+  const before = typed !== null && lineWidth(typed) > width ? [] : [blank];
+  const said = clamped(text, width, typed === null || rows === 1 ? rows : rows - 1);
   const lines = said.map(
     (line, i): Line => [i === 0 ? span(`${label}${' '.repeat(INDENT)}`, 'bold') : blank, span(line)],
   );
@@ -95,7 +97,7 @@ export function bandLines({ label, text, command }: Verdict, { columns, rows }: 
   if (typed === null || only === undefined) return lines;
   if (lines.length === 1 && lineWidth(only) + INDENT + lineWidth(typed) <= columns - INDENT)
     return [[...only, span('  '), ...typed]];
-  return rows === 1 ? lines : [...lines, [blank, ...typed]];
+  return rows === 1 ? lines : [...lines, [...before, ...typed]];
 }
 
 /** @param isTall has a row of colour above and below, to be seen from afar. */
@@ -131,10 +133,14 @@ export function furtherReasons(reasons: readonly HealthReasonBody[], space: Spac
     if (i === 0) continue;
     const own = reasonLines(reason, space);
     const isLast = i === reasons.length - 1;
-    if (lines.length + own.length + (isLast ? 0 : 1) > space.rows)
-      return space.rows === 0
-        ? []
-        : [...lines.slice(0, space.rows - 1), plain(`${reasons.length - i} more: key 8`, 'dim')];
+    if (lines.length + own.length + (isLast ? 0 : 1) > space.rows) {
+      if (space.rows === 0) return [];
+      // What fits of it, without its command, says more than that there is more.
+      const part = own.slice(0, space.rows - lines.length - 1);
+      const more = reasons.length - i - (part.length === 0 ? 0 : 1);
+      const counted = more === 0 ? 'all of it: key 8' : `${more} more: key 8`;
+      return [...lines, ...part, plain(counted, 'dim')].slice(0, space.rows);
+    }
     lines.push(...own);
   }
   return lines;

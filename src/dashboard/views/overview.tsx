@@ -40,9 +40,11 @@ export function overviewView({ state, columns, rows }: ViewProps): Part[] {
   const strip = hasStrip(state) ? stripLines(state) : [];
   const stripRows = strip.length === 0 ? 0 : STRIP_ROWS;
   const room = rows - stripRows - (reasons.length === 0 ? 0 : reasons.length + 1);
-  const lists = isWall(state) ? wall(state, columns) : null;
-  const wallRows = lists === null ? 0 : lists.rows + 1;
   const all = factLines(overview, state);
+  // Cards need so many rows, with what is wrong below them; the lists take what is left.
+  const cardRowsAtLeast = LEAST_CARD_ROWS + 1 + all.filter(({ isCalm }) => !isCalm).length + 1;
+  const lists = isWall(state) ? wall(state, { columns, rows: room - cardRowsAtLeast }) : null;
+  const wallRows = lists === null ? 0 : lists.rows + 1;
   const besideCards = fitting(all, room - wallRows - LEAST_CARD_ROWS - 1, columns);
   const cardRows = room - wallRows - besideCards.length - 1;
   if (isWide && cardRows >= LEAST_CARD_ROWS) {

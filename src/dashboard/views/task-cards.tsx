@@ -19,7 +19,7 @@ import {
   type Tone,
   tableLines,
 } from '../layout.ts';
-import { minutesOf, seriesOf } from '../series.ts';
+import { latelyOf, minutesOf, seriesOf } from '../series.ts';
 import { PANEL_COLUMNS, PANEL_ROWS, Panel, Rows } from '../ui.tsx';
 import { chartRowsIn, charts } from './task-charts.tsx';
 
@@ -91,9 +91,9 @@ function taskCard({ task, width, chartRows, history, nowMs, picked }: TaskCardPr
     <Panel
       key={task.task_type}
       width={width}
-      tone={COLOUR_OF[task.health]}
+      tone={isHeld(task) ? 'yellow' : COLOUR_OF[task.health]}
       title={[span(isPicked ? MARK : '  ', 'picked'), span(task.task_type, 'bold')]}
-      right={[task.offered ? healthSigned(task.health) : signed('off', 'not offered')]}
+      right={[stateOf(task, task.health)]}
     >
       <Rows
         lines={numberLines(task, {
@@ -146,12 +146,25 @@ function indexOf(tasks: readonly TaskBody[], taskType: TaskType): number {
   return tasks.findIndex(({ task_type }) => task_type === taskType);
 }
 
-function healthCell({ offered, health }: TaskBody): Span {
-  return offered ? { ...healthSigned(health), text: health } : span('not offered', 'dim');
+function healthCell(task: TaskBody): Span {
+  const text = isHeld(task) ? 'held' : task.offered ? task.health : 'not offered';
+  return { ...stateOf(task, ''), text };
 }
 
-function taskCell({ task_type, offered, health }: TaskBody): Line {
-  return [offered ? healthSigned(health, '') : signed('off'), span(' '), span(task_type, 'bold')];
+function taskCell(task: TaskBody): Line {
+  return [stateOf(task, ''), span(' '), span(task.task_type, 'bold')];
+}
+
+/** The health of a task type by its sign and a word, or that it is held back by what is wrong elsewhere. */
+function stateOf(task: TaskBody, word: string): Span {
+  if (!task.offered) return signed('off', word === '' ? '' : 'not offered');
+  if (isHeld(task)) return signed('warning', word === '' ? '' : 'held');
+  return healthSigned(task.health, word);
+}
+
+/** Its own figures are normal, and yet it is not polled: the database is away, or a breaker is open. */
+function isHeld({ health, capacity }: TaskBody): boolean {
+  return health === 'normal' && capacity.held_by !== null;
 }
 
 /** In colour only where the health is not normal, too: one failure of two polls may be chance. */
@@ -165,18 +178,14 @@ export function durations({ p50_ms_10s: half, p95_ms_10s: nearly }: TaskBody): s
   return half === null && nearly === null ? '-' : `${measure(half)}/${measure(nearly)}`;
 }
 
-const MEAN_SECONDS = 10;
-
-/** Calls in flight: the mean of the last ten seconds, as the number of a moment comes in bursts. */
+/** Calls in flight, of the last seconds. */
 export function runningOf(
   { task_type, concurrency }: TaskBody,
   history: HistoryBody | null,
   nowMs: number,
 ): number {
-  const samples = seriesOf(history, task_type, 'in_flight', nowMs).slice(-MEAN_SECONDS);
-  const known = samples.filter((value) => value !== null);
-  if (known.length === 0) return concurrency.current;
-  return Math.round(known.reduce((total, value) => total + value, 0) / known.length);
+  const lately = latelyOf(seriesOf(history, task_type, 'in_flight', nowMs));
+  return Math.round(lately ?? concurrency.current);
 }
 
 /** `████░░ 60/100`, and `60/40 of 100` where less than the limit is in force. */

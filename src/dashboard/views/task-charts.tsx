@@ -8,7 +8,7 @@ import { abbreviated } from '../../terminal/style.ts';
 import { extentOf, lineChart, rowOf, type Scale, type Series, type Summary } from '../charts.ts';
 import { grouped, measure, percent, seconds } from '../format.ts';
 import { EMPTY, type Line, plain, type Span, span, type Tone } from '../layout.ts';
-import { type Measured, minutesOf, seriesOf } from '../series.ts';
+import { latelyOf, type Measured, minutesOf, seriesOf } from '../series.ts';
 import { Ends, Row, Rows } from '../ui.tsx';
 
 interface Drawn {
@@ -171,11 +171,11 @@ function oneChart({ chart, task, history, nowMs, columns, rows }: OneChartProps)
   );
 }
 
-/** The name of each series in its colour, with its newest value. */
+/** The name of each series in its colour, with its value now. */
 function heading({ drawn, shown, unit, markName }: Chart, all: readonly Series[], mark: number | null): Line {
   const values = drawn.flatMap(({ name, tone }, i): Span[] => [
     span(`${i === 0 ? '' : '  '}${name} `, tone),
-    span(`${shown(all[i]?.at(-1) ?? null)}${unit}`, 'bold'),
+    span(`${shown(latelyOf(all[i] ?? []))}${unit}`, 'bold'),
   ]);
   if (markName === undefined || mark === null) return values;
   return [...values, span(` of ${shown(mark)} ${markName}`, 'dim')];

@@ -3,19 +3,21 @@
 import { Box } from 'ink';
 import type { AuditBody, FailuresBody, StopBody } from '../../api/client/client-bodies.ts';
 import { count, percent, relative } from '../format.ts';
-import { type Line, missing, plain, type SpanColumn, span, tableLines } from '../layout.ts';
+import { type Line, missing, plain, type Room, type SpanColumn, span, tableLines } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { PANEL_COLUMNS, PANEL_ROWS, Panel, Rows } from '../ui.tsx';
 
-/** Most rows of a list, with its header. */
-const LIST_ROWS = 8;
+/** Rows of a list, with its header. */
+const LIST_ROWS = { least: 4, most: 8 };
 const PANELS = 3;
 
-/** Three lists side by side, as high as the longest of them. */
-export function wall(state: State, columns: number) {
+/** Three lists side by side, as high as the longest of them; null where there is too little room for any. */
+export function wall(state: State, { columns, rows: space }: Room) {
+  const most = Math.min(LIST_ROWS.most, space - PANEL_ROWS);
+  if (most < LIST_ROWS.least) return null;
   const width = Math.floor(columns / PANELS);
   const { failures, latest, audit } = state.data;
-  const room = { columns: width - PANEL_COLUMNS, rows: LIST_ROWS, selected: null };
+  const room = { columns: width - PANEL_COLUMNS, rows: most, selected: null };
   const nowMs = dataTimeMs(state);
   const list = <Item,>(
     what: string,

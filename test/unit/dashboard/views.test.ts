@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { KEYMAP } from '../../../src/dashboard/keymap.ts';
 import { type Bodies, type State, VIEWS } from '../../../src/dashboard/state.ts';
 import { renderFrame } from '../../../src/dashboard/views/frame.tsx';
+import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { alertText } from '../../../src/terminal/reports/alert-tables.ts';
 import { inLocale } from '../../../src/terminal/style.ts';
 import { loadWidths, widthOf } from '../../../src/terminal/width.ts';
@@ -183,7 +184,7 @@ describe('the overview', () => {
 
   it('names the lines that a chart is measured by, and where its extreme was', () => {
     const screen = screenOf(calmState({ columns: 160, rows: 50 }));
-    expect(screen).toMatch(/polls 101\/s of 278 demand +max 1,000 -15m/);
+    expect(screen).toMatch(/polls 106\/s of 278 demand +max 1,000 -15m/);
     expect(screen).toMatch(/^. +90 [^\n]*\n/m);
     expect(screen).toMatch(/^. 2,000 /m);
     expect(screen).toMatch(/15 min ago +now/);
@@ -296,6 +297,67 @@ describe('the overview', () => {
       stateAfter(calm, received('overview', { ...overview, init: { ...overview.init, total: 0 } })),
     );
     expect(screen).toMatch(/init +completed .* ago, before any card was imported/);
+  });
+
+  it('shows a task type as held whose own figures are normal while it is not polled', () => {
+    const calm = calmState({ columns: 80, rows: 24 });
+    const overview = calm.data.overview.body as Bodies['overview'];
+    const tasks = overview.tasks.map((task) => ({
+      ...task,
+      capacity: { ...task.capacity, drain_seconds: null, held_by: 'no instance can use the database' },
+    }));
+    const state = (columns: number, rows: number) =>
+      stateAfter(calmState({ columns, rows }), received('overview', { ...overview, tasks }));
+    expect(screenOf(state(80, 24))).toMatch(/▲ realname/);
+    expect(screenOf(state(120, 40)).match(/▲ held/g)).toHaveLength(TASK_TYPES.length);
+  });
+
+  it('keeps cards and lists at 160x50 when there is trouble', () => {
+    const calm = calmState({ columns: 160, rows: 50 });
+    const overview = calm.data.overview.body as Bodies['overview'];
+    const reason = (code: string) => ({
+      ...{ code, severity: 'alert', text: `about ${code}`, command: 'cardpoll doctor' },
+      ...{ since: null, task_type: null, caused_by: null },
+    });
+    const health_reasons = ['a', 'b', 'c', 'd'].map(reason) as unknown as typeof overview.health_reasons;
+    const bad = { ...overview, health: 'alert' as const, health_reasons };
+    const screen = screenOf(stateAfter(calm, received('overview', bad)));
+    expect(screen).toMatch(/╭─+╮╭─+╮╭─+╮/);
+    expect(screen).toContain('latest changes');
+  });
+
+  it('shows of a further reason what fits, before it counts the others', () => {
+    const calm = calmState({ columns: 120, rows: 40 });
+    const overview = calm.data.overview.body as Bodies['overview'];
+    const reason = (text: string) => ({
+      ...{ code: 'stops_held', severity: 'alert', text, command: 'cardpoll doctor' },
+      ...{ since: null, task_type: null, caused_by: null },
+    });
+    const texts = ['first', `second ${'word '.repeat(60)}`, 'third'];
+    const health_reasons = texts.map(reason) as unknown as typeof overview.health_reasons;
+    const bad = { ...overview, health: 'alert' as const, health_reasons };
+    const screen = screenOf(stateAfter(calm, received('overview', bad)));
+    expect(screen).toMatch(/✖ second word/);
+    expect(screen).toMatch(/1 more: key 8/);
+  });
+
+  it('cuts no command at the smallest size that it fits in', () => {
+    const calm = calmState({ columns: 60, rows: 15 });
+    const overview = calm.data.overview.body as Bodies['overview'];
+    const command = "cardpoll stops mode observe --reason 'too many stops'";
+    const reason = { code: 'stop_surge', severity: 'alert', text: '100 cards stopped', command, since: null };
+    const health_reasons = [
+      { ...reason, task_type: null, caused_by: null },
+    ] as typeof overview.health_reasons;
+    const bad = { ...overview, health: 'alert' as const, health_reasons };
+    expect(screenOf(stateAfter(calm, received('overview', bad)))).toContain(command);
+  });
+
+  it('says of a fleet without cards how they come', () => {
+    const calm = calmState();
+    const overview = calm.data.overview.body as Bodies['overview'];
+    const screen = screenOf(stateAfter(calm, received('overview', { ...overview, cards_total: 0 })));
+    expect(screen).toContain('no cards yet: cardpoll cards import FILE');
   });
 
   it('does not call a gateway up that was not called', () => {

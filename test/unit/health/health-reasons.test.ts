@@ -354,6 +354,16 @@ describe('reasons of the fleet', () => {
     ]);
   });
 
+  it('name a dead gateway once for all task types that it holds, and another breaker apart', () => {
+    const dead = (taskType: 'realname' | 'carddata' | 'package', words: 'gateway' | 'card_status') => ({
+      taskType,
+      reasons: taskReasons({ ...FINE, taskType, breakers: [{ ...BREAKER, interface: words }] }),
+    });
+    const tasks = [dead('realname', 'gateway'), dead('carddata', 'gateway'), dead('package', 'card_status')];
+    const named = fleetReasons({ ...CALM, tasks }).map(({ text }) => text.split(':')[0]);
+    expect(named).toEqual(['realname, carddata', 'package']);
+  });
+
   it('say that no instance polls, and that the initialisation is stuck', () => {
     const since = new Map([['init_stuck', 5]]);
     const stuck = { ...CALM, since, initStuck: true };

@@ -90,8 +90,8 @@ describe('a jump of the readings', () => {
       severity: 'alert',
       text:
         'the readings of the fleet grow 1,024 times as fast as before (51 instead of 0.052 MB an hour): ' +
-        'all stops are held; if the readings are right, accept them',
-      command: "cardpoll stops mode enforce --reason 'the readings are right'",
+        'all stops are held; look whether the readings are right, then accept them with cardpoll stops mode enforce',
+      command: 'cardpoll stops list --state held',
       sinceMs: 1_000,
     });
   });
