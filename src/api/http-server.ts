@@ -78,7 +78,11 @@ export class HttpServers {
     server.on('request', counted);
     // Node would answer by itself, without saying what is wrong.
     server.on('checkExpectation', counted);
-    server.on('connect', (request, socket: Socket) => counted(request, responseOn(request, socket)));
+    server.on('connect', (request, socket: Socket) => {
+      // Behind a request without an answer, its own cannot go out in order, and Node allows one at a time to be written.
+      if (this.connections.isAnswering(socket)) socket.destroy();
+      else counted(request, responseOn(request, socket));
+    });
     this.#servers.push(server);
     return server;
   }

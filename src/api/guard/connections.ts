@@ -68,6 +68,11 @@ export class Connections {
     });
   }
 
+  /** Whether a request of this connection has no answer yet. */
+  isAnswering(socket: Socket): boolean {
+    return (this.#open.get(keyOf(socket))?.answers.size ?? 0) > 0;
+  }
+
   /** A request with a valid token came over this connection: it may be idle for the configured time. */
   trust(socket: Socket): void {
     const connection = this.#open.get(keyOf(socket));

@@ -315,6 +315,11 @@ describe('bytes that are no request', () => {
       socket.on('error', reject);
     });
 
+  it('a tunnel behind a request without an answer closes the connection, and no more', async () => {
+    await speak('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect((await api.call('GET', '/livez')).status).toBe(200);
+  });
+
   it.each([
     ['no HTTP', 'HELO there\r\n\r\n', 400],
     [
