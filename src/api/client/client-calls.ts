@@ -57,7 +57,7 @@ export class ApiCalls {
     const send = repeats(call) ? (what: Outgoing) => exchangeUntilDone(what, clock) : exchange;
     const { status, headers, text } = await this.#attempt(call, send);
     if (status < 200 || status > 299) throw errorOfAnswer(this.options, status, text);
-    await this.#requireCardpoll(headers);
+    await this.#requireCardpoll(headers, call);
     const body = objectIn(text);
     if (body === null && status !== NO_CONTENT) throw notCardpoll(url);
     return { text, body: body as Body };
@@ -68,7 +68,12 @@ export class ApiCalls {
     const response = await this.#attempt(call, open);
     const { statusCode: status = 0 } = response;
     if (status !== 200) throw errorOfAnswer(this.options, status, await readBounded(response));
-    await this.#requireCardpoll(response.headers);
+    try {
+      await this.#requireCardpoll(response.headers, call);
+    } catch (error) {
+      response.destroy();
+      throw error;
+    }
     try {
       yield* response;
     } catch (error) {
@@ -88,11 +93,16 @@ export class ApiCalls {
     }
   }
 
-  /** A daemon of release 0.2 does not name its version in each answer, but when it is asked, which happens once. */
-  async #requireCardpoll(headers: IncomingHttpHeaders): Promise<void> {
+  /** An older daemon does not name its version in each answer, but when it is asked, which happens once. */
+  async #requireCardpoll(headers: IncomingHttpHeaders, { method }: Call): Promise<void> {
     if (headers[VERSION_HEADER] !== undefined || this.#saysItIs) return;
-    const { text } = await this.#attempt({ method: 'GET', path: VERSION_PATH }, exchange);
-    if (objectIn(text)?.name !== 'cardpoll') throw notCardpoll(this.options.url);
+    const asked = await this.#attempt({ method: 'GET', path: VERSION_PATH }, exchange).catch((error) => {
+      if (method === 'GET') throw error;
+      return null;
+    });
+    // A change was answered. That the daemon cannot be asked just now does not unmake it.
+    if (asked === null) return;
+    if (objectIn(asked.text)?.name !== 'cardpoll') throw notCardpoll(this.options.url);
     this.#saysItIs = true;
   }
 
@@ -156,8 +166,11 @@ interface Incoming {
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const ASK_AGAIN_MS = 1_000;
 const BROKEN_CONNECTION = new Set(['ECONNRESET', 'EPIPE']);
-/** The work was too slow for the answer that came (answer-in-time.ts), and goes on. */
-const UNFINISHED = 'store_timeout';
+/**
+ * The work was too slow for the answer that came (answer-in-time.ts), and goes on; what a daemon of release 0.2 says of a repeat
+ * while the first attempt runs.
+ */
+const UNFINISHED: readonly unknown[] = ['store_timeout', 'idempotency_request_running'];
 
 /** Answers to a repeat that tell nothing of the change: too many requests, and a daemon or store that is away. */
 const TELLING_NOTHING = new Set([429, 503]);
@@ -199,7 +212,7 @@ async function exchangeAgainAfterReset(outgoing: Outgoing): Promise<Incoming> {
 }
 
 function isUnfinished({ status, text }: Incoming): boolean {
-  return status >= 400 && objectIn(text)?.code === UNFINISHED;
+  return status >= 400 && UNFINISHED.includes(objectIn(text)?.code);
 }
 
 function isOver({ aborted, reason }: AbortSignal): boolean {

@@ -94,6 +94,25 @@ it('asks under the same key until the work is done that was too slow for its fir
   expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
 });
 
+it('asks again while a daemon of release 0.2 says that the first attempt runs', async () => {
+  const { seen, client } = await server(0, (response, attempt) => {
+    if (attempt === 1) unfinished(response, 409, 'idempotency_request_running');
+    else ok(response);
+  });
+  expect((await client.resetConcurrency('realname')).body).toEqual({ task_type: 'realname' });
+  expect(seen).toHaveLength(2);
+});
+
+it('believes the answer to a change when the daemon cannot be asked who gave it', async () => {
+  const older = await server(0, (response, attempt) => {
+    if (attempt === 1) response.end('{"task_type":"realname"}');
+    else response.socket?.resetAndDestroy();
+  });
+  expect((await older.client.resetConcurrency('realname')).body).toEqual({ task_type: 'realname' });
+  const foreign = await server(0, (response) => response.end('{"name":"another"}'));
+  await expect(foreign.client.resetConcurrency('realname')).rejects.toMatchObject({ code: 'not_cardpoll' });
+});
+
 it('says what the answer was when the time is over before the work', async () => {
   const { seen, ended, client } = await server(0, (response, attempt) => {
     if (attempt < 3) unfinished(response, 503, 'store_timeout');
