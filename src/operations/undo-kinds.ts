@@ -33,6 +33,8 @@ interface Undoing {
   /** Only an admin may make such a change. */
   readonly adminOnly: boolean;
   apply(actor: Actor): Promise<unknown>;
+  /** Of an undo that makes several changes: whether some of them are still to be made. */
+  isPartLeft?(): Promise<boolean>;
 }
 
 type Apply = Undoing['apply'];
@@ -56,7 +58,7 @@ export function undoingOf(means: UndoMeans, entry: Entry): Undoing {
       return { adminOnly: true, apply: retentionUndo(means.cleanup, entry) };
     case 'pause.begin':
     case 'pause.end':
-      return { adminOnly: false, apply: pauseUndo(means, entry) };
+      return { adminOnly: false, ...pauseUndo(means, entry) };
     default:
       throw cannot(`a change ${action} cannot be undone by its entry`, OTHER_WAYS[action]);
   }
@@ -166,13 +168,22 @@ function ruleUndo(alerts: AlertOperations, entry: Entry): Apply {
   return async (actor) => alerts.update(actor, id, former, await version());
 }
 
-function pauseUndo({ pauses, clock }: UndoMeans, entry: Entry): Apply {
+function pauseUndo({ pauses, clock }: UndoMeans, entry: Entry): Pick<Undoing, 'apply' | 'isPartLeft'> {
   const of = entry.object.slice('task_type '.length) as Pausable;
   const types = of === 'all' ? TASK_TYPES : [of];
-  return async (actor) => {
+  const read = async () => {
     const former = formerPauses(entry, clock.now());
     const present = (await pauses.list()).filter(({ taskType }) => types.includes(taskType));
     const ending = present.filter(({ taskType, source }) => source === 'operator' && !former.has(taskType));
+    return { former, present, ending };
+  };
+  const isPartLeft = async () => {
+    const { former, present, ending } = await read();
+    const paused = present.filter(({ source }) => source === 'operator').map(({ taskType }) => taskType);
+    return ending.length > 0 || [...former.keys()].some((taskType) => !paused.includes(taskType));
+  };
+  const apply: Apply = async (actor) => {
+    const { former, present, ending } = await read();
     if (entry.action === 'pause.end' && former.size === 0) {
       throw cannot('the pause that was ended would be over by now, or the gateway had asked for it');
     }
@@ -193,6 +204,7 @@ function pauseUndo({ pauses, clock }: UndoMeans, entry: Entry): Apply {
       await pauses.pause(actor, { taskType, seconds, reason });
     }
   };
+  return { apply, isPartLeft };
 }
 
 interface FormerPause {

@@ -40,7 +40,7 @@ export class UndoOperations {
       });
     }
     const made = await this.#madeUndo(entry);
-    if (made !== null) return reportOf(entry, 'already_undone', made.id);
+    if (made !== null && !(await undoing.isPartLeft?.())) return reportOf(entry, 'already_undone', made.id);
     if (isDeepStrictEqual(entry.before, entry.after)) {
       throw cannot(`change ${id} changed nothing: its values before and after are the same`);
     }

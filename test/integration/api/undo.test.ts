@@ -232,6 +232,24 @@ describe('an undo', () => {
 });
 
 describe('an undo that failed', () => {
+  it('is finished by the next attempt where a part of it was made', async () => {
+    const id = await change('POST', '/polling-pauses', { ...PAUSE, task_type: 'all' });
+    const { work } = api.live;
+    const { resume } = work;
+    let calls = 0;
+    const failsLater: typeof resume = (...args) => {
+      calls += 1;
+      return calls === 1 ? resume.apply(work, args) : Promise.reject(new Error('OOM command not allowed'));
+    };
+    Object.assign(work, { resume: failsLater });
+    const failed = await undo(id).finally(() => Object.assign(work, { resume }));
+    expect(failed.status).toBe(500);
+    expect((await send('GET', '/polling-pauses')).body.items).toHaveLength(2);
+    expect(await undo(id)).toMatchObject({ status: 200, body: { state: 'undone' } });
+    expect((await send('GET', '/polling-pauses')).body.items).toEqual([]);
+    expect(await undo(id)).toMatchObject({ status: 200, body: { state: 'already_undone' } });
+  });
+
   it.each<[string, () => Promise<number>, 'pause' | 'resume']>([
     ['of a pause', () => change('POST', '/polling-pauses', PAUSE), 'resume'],
     [
