@@ -74,6 +74,8 @@ export class Audit implements AuditTrail {
   /** Makes a change that is not in the records. If the request may be sent again, in turn: a repeat waits for its result. */
   async announce<T>(actor: Actor, change: AuditChange, apply: () => Promise<T>): Promise<T> {
     const numbered = nextChangeOf(actor);
+    // A repeat waits for the first attempt, so that it does not announce the same again.
+    if (numbered !== null) await this.#lastTurn;
     const made = await madeBefore<T>(this.deps.records, numbered);
     if (made !== null) return made.result;
     await this.record(actor, change);

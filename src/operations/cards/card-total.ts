@@ -15,19 +15,21 @@ const AGE_PER_COST = 20;
  * Longest time between two counts: after an outage, in which counts fail slowly, the next one must not take an hour.
  */
 const MAX_AGE_MS = 300_000;
+/** Counts that fail, or are slow, are made within this time; an older one is not shown. */
+const KEPT_MS = 3 * MAX_AGE_MS;
 
 export class CardTotal {
   readonly #count: PatientReading<number>;
   readonly #estimate: PatientReading<number>;
-  /** Kept while counting fails. */
-  #last: number | null = null;
+  /** Kept while counting fails, and by the monotonic clock when it was made. */
+  #last: { readonly cards: number; readonly atMs: number } | null = null;
   #expired = false;
   /** New cards that the last count does not include: they were written after it had started. */
   #sinceCount = 0;
 
   constructor(
     private readonly cards: Pick<CardRecords, 'count' | 'estimate'>,
-    clock: Pick<Clock, 'monotonic' | 'sleep'>,
+    private readonly clock: Pick<Clock, 'monotonic' | 'sleep'>,
   ) {
     this.#count = new PatientReading(
       () => this.#countAll(),
@@ -44,8 +46,13 @@ export class CardTotal {
   /** @param hint a number to use without a count and an estimate; 0 for none. @throws the error of the count. */
   async read(hint: number): Promise<number> {
     await this.#count.read();
-    if (this.#last !== null) return this.#last + this.#sinceCount;
+    if (this.#last !== null && !this.#isOld(this.#last.atMs)) return this.#last.cards + this.#sinceCount;
     return (await this.#estimate.read()) || hint || this.#count.answer();
+  }
+
+  /** Of before a silence in which nobody asked: cards may have come or gone by other ways than an import here. */
+  #isOld(atMs: number): boolean {
+    return this.clock.monotonic() - atMs > KEPT_MS;
   }
 
   /** Call after each chunk of an import, with its new cards: the next count starts as soon as the budget allows. */
@@ -58,8 +65,9 @@ export class CardTotal {
     // A count does not see what is written after its start: it is then out of date when it ends.
     this.#expired = false;
     const before = this.#sinceCount;
-    this.#last = await this.cards.count();
+    const cards = await this.cards.count();
+    this.#last = { cards, atMs: this.clock.monotonic() };
     this.#sinceCount -= before;
-    return this.#last + this.#sinceCount;
+    return cards + this.#sinceCount;
   }
 }
