@@ -19,8 +19,10 @@ export class HealthWatch extends LoopService<
   readonly name = 'health-watch';
 
   async runOnce(): Promise<number> {
-    const { reasons } = await this.deps.judge.judge();
-    await this.deps.health.note(reasons.map(reasonName), HOLDS_MS);
+    const { reasons, tasks } = await this.deps.judge.judge();
+    // Those of a task type too: one reason of the fleet may stand for several of them.
+    const all = [...reasons, ...tasks.flatMap((task) => task.reasons)];
+    await this.deps.health.note([...new Set(all.map(reasonName))], HOLDS_MS);
     await this.deps.health.note([WATCHED], WATCH_HOLDS_MS);
     return LOOK_EVERY_MS;
   }

@@ -2,6 +2,7 @@
 // Used by health-reasons.ts. Pure.
 import type { Durations } from '../domain/numbers.ts';
 import { type Slowness, slownessWords } from '../domain/stats/usual-latency.ts';
+import { TASK_TYPES } from '../domain/task-type.ts';
 import type { LimitRecord } from '../store/ports/live/work-queue.ts';
 import type { Cause, HealthReason } from './reason.ts';
 
@@ -42,7 +43,7 @@ function loadWords(
 
 /**
  * One reason for the gateway where it is slow for several task types: that of the type that is slower, with the names of all. One,
- * too, where a breaker of the whole gateway holds several types.
+ * too, where a breaker of the whole gateway holds all types.
  * @param sinceMs when the gateway began to be slow for several types, where that is noted.
  */
 export function mergedGateway(
@@ -51,7 +52,8 @@ export function mergedGateway(
 ): readonly HealthReason[] {
   const slow = reasons.filter(({ code }) => code === 'gateway_slow');
   const held = reasons.filter(({ code }) => code === 'breaker_open');
-  const alike = held.filter(({ text }) => withoutName(text) === withoutName(held[0]?.text ?? ''));
+  const same = held.filter(({ text }) => withoutName(text) === withoutName(held[0]?.text ?? ''));
+  const alike = same.length === TASK_TYPES.length ? same : [];
   const rest = reasons.filter((one) => !slow.includes(one) && !alike.includes(one));
   return [...merged(alike, undefined), ...merged(slow, sinceMs), ...rest];
 }

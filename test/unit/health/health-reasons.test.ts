@@ -359,9 +359,15 @@ describe('reasons of the fleet', () => {
       taskType,
       reasons: taskReasons({ ...FINE, taskType, breakers: [{ ...BREAKER, interface: words }] }),
     });
-    const tasks = [dead('realname', 'gateway'), dead('carddata', 'gateway'), dead('package', 'card_status')];
-    const named = fleetReasons({ ...CALM, tasks }).map(({ text }) => text.split(':')[0]);
-    expect(named).toEqual(['realname, carddata', 'package']);
+    const named = (...tasks: Array<ReturnType<typeof dead>>) =>
+      fleetReasons({ ...CALM, tasks }).map(({ text }) => text.split(':')[0]);
+    const [realname, carddata] = [dead('realname', 'gateway'), dead('carddata', 'gateway')];
+    expect(named(realname, carddata, dead('package', 'gateway'))).toEqual(['realname, carddata, package']);
+    expect(named(realname, carddata, dead('package', 'card_status'))).toEqual([
+      'realname',
+      'carddata',
+      'package',
+    ]);
   });
 
   it('say that no instance polls, and that the initialisation is stuck', () => {

@@ -410,6 +410,23 @@ describe('what is wrong', () => {
   });
 });
 
+describe('a dead gateway', () => {
+  it('is one reason of the fleet, with the time of its beginning', async () => {
+    const watch = new HealthWatch({
+      ...{ judge: stores.health, health: stores.live.health },
+      clock,
+      onError: () => {},
+    });
+    await fleet.alive(instanceOf('a', { breakers: [breaker('gateway')] }));
+    const since = new Date(clock.now());
+    await watch.runOnce();
+    clock.advance(3_000);
+    const { healthReasons, tasks } = await stats.overview();
+    expect(healthReasons).toMatchObject([{ code: 'breaker_open', taskType: null, since }]);
+    expect(tasks.map((task) => task.healthReasons[0]?.since)).toEqual([since, since, since]);
+  });
+});
+
 describe('the number of cards', () => {
   it.each([
     [true, 1_000],
