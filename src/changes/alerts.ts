@@ -19,7 +19,9 @@ export function acknowledgeChange(alert: AlertBody): PlannedChange<AlertBody> | 
 export function silenceChange({ rule_id, rule_name }: AlertBody, seconds: number): PlannedChange {
   return {
     title: `Rule ${rule_id} "${rule_name}": notifies -> silent for ${span(seconds)}`,
-    effects: ['Its alerts send no notifications meanwhile; they stay in the history.'],
+    effects: [
+      'Its alerts send no notifications meanwhile, but for the end of one that was notified; they stay in the history.',
+    ],
     command: `cardpoll alerts silence ${rule_id} --for ${seconds}s`,
     perform: (client) => client.createSilence({ rule_id, seconds, reason: '' }),
     said: ({ id }) =>

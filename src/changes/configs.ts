@@ -23,7 +23,7 @@ export function switchChange(config: ConfigBody, to: boolean): PlannedChange<Con
 }
 
 export function intervalChange(
-  { id, name, interval_seconds: from, members }: ConfigBody,
+  { id, name, interval_seconds: from, members, status }: ConfigBody,
   to: number,
 ): PlannedChange<ConfigBody> {
   return {
@@ -31,7 +31,7 @@ export function intervalChange(
     effects: [
       members === null
         ? 'For its cards.'
-        : `For ${cardCount(members)}: ${pollRate(members / from)} -> ${pollRate(members / to)}.`,
+        : `For ${cardCount(members)}${status === 1 ? '' : ', once it is enabled'}: ${pollRate(members / from)} -> ${pollRate(members / to)}.`,
     ],
     command: `cardpoll configs set ${id} --interval-seconds ${to}`,
     perform: (client) => client.updateConfig(id, { interval_seconds: to }),

@@ -23,7 +23,7 @@ export function limitChange(task: TaskBody, to: number): PlannedChange<Concurren
       `The polling configs need ${pollRate(demand_per_second)}; ${roomText(task, to)}.`,
       ...(starves(task, to) ? [BACKLOG] : []),
       ...(effective_concurrency < Math.min(concurrency.max, to)
-        ? [`The limit in force stays at ${effective_concurrency} while the gateway can handle no more.`]
+        ? [`The limit in force is ${effective_concurrency} now; cardpoll concurrency says why.`]
         : []),
     ],
     command: `cardpoll concurrency set ${task_type} ${to}`,

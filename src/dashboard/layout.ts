@@ -40,6 +40,7 @@ export function unbroken(text: string): string {
 
 /** Where there are more lines than rows, the last row counts those that are left out. */
 export function atMost(lines: readonly Line[], rows: number): readonly Line[] {
+  if (rows <= 0) return [];
   if (lines.length <= rows) return lines;
   const left = lines.length - rows + 1;
   return [...lines.slice(0, rows - 1), plain(`... and ${countWords(left, 'more line')}`, 'dim')];

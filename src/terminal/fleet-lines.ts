@@ -57,9 +57,9 @@ function capacityFact({ capacity: { advice, held_by } }: OverviewBody, style: St
 function gatewayFacts({ gateway }: OverviewBody, style: Style): Fact[] {
   const held = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
   if (held.length === 0) {
-    // Nothing is known of a gateway that was not called.
+    // Nothing is known of a gateway that has not answered: it was not called, or takes long.
     const { avg_duration_ms_10s: ms } = gateway;
-    if (ms === null) return [calm('gateway', { text: 'no call in the last seconds' })];
+    if (ms === null) return [calm('gateway', { text: 'no answer in the last seconds' })];
     const words = gatewayWords(gateway, style.number(Math.round(ms)).text);
     if (gateway.slow) return [urgent('gateway', signed('warning', words))];
     return [calm('gateway', signed('good'), { text: ` ${words}` })];
@@ -209,8 +209,12 @@ function stopsLine(stops: OverviewBody['stops'], number: (count: number) => stri
 }
 
 /** Where nothing is wrong. Cards that are not loaded yet are not polled. */
-export function calmWords(count: number, { init }: Pick<OverviewBody, 'init'>): string {
-  if (count === 0 && init.status === 'completed') return 'no cards yet: cardpoll cards import FILE';
+export function calmWords(
+  count: number,
+  { init, cards_total }: Pick<OverviewBody, 'init' | 'cards_total'>,
+): string {
+  if (cards_total === 0 && init.status === 'completed') return 'no cards yet: cardpoll cards import FILE';
+  if (count === 0 && init.status === 'completed') return 'no polling config selects a card';
   const state =
     init.status === 'completed' ? 'everything as configured' : 'still being loaded: cardpoll init';
   return `${cardCount(count)}, ${state}`;

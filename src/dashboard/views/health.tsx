@@ -64,6 +64,12 @@ export function verdictOf(state: State): Verdict | null {
   const [worst] = reasons;
   const label = healthSigned(health).text;
   if (worst === undefined) {
+    // Its own figures are normal, and yet it is not polled.
+    const heldBy = task?.offered ? task.capacity.held_by : null;
+    if (heldBy !== null) {
+      const command = body.health_reasons[0]?.command ?? null;
+      return { tone: 'warning', label: healthSigned('warning', 'held').text, text: heldBy, command };
+    }
     const text = calmWords(task?.scheduled_cards ?? body.cards_total, body);
     return { tone: health, label, text, command: null };
   }

@@ -163,8 +163,8 @@ function stateOf(task: TaskBody, word: string): Span {
 }
 
 /** Its own figures are normal, and yet it is not polled: the database is away, or a breaker is open. */
-function isHeld({ health, capacity }: TaskBody): boolean {
-  return health === 'normal' && capacity.held_by !== null;
+function isHeld({ offered, health, capacity }: TaskBody): boolean {
+  return offered && health === 'normal' && capacity.held_by !== null;
 }
 
 /** In colour only where the health is not normal, too: one failure of two polls may be chance. */

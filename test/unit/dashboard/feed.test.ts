@@ -151,12 +151,12 @@ const pauses = (troubledState().data.overview.body?.pauses ?? []).filter(
 );
 const PAUSE = { taskType: 'realname', cards: null, seconds: 90, reason: '' } as const;
 
-it('says that less stays in force only where it does', () => {
+it('says that less is in force only where it is', () => {
   const reduced = { ...task, effective_concurrency: 50 };
   const effectsOf = (to: number) => limitChange(reduced, to).effects.join(' ');
-  expect(effectsOf(150)).toContain('The limit in force stays at 50');
-  expect(effectsOf(50)).not.toContain('stays');
-  expect(effectsOf(20)).not.toContain('stays');
+  expect(effectsOf(150)).toContain('The limit in force is 50 now');
+  expect(effectsOf(50)).not.toContain('in force is');
+  expect(effectsOf(20)).not.toContain('in force is');
 });
 
 /** The change that is proposed, with a reason if it asks for one. */

@@ -360,12 +360,12 @@ describe('the overview', () => {
     expect(screen).toContain('no cards yet: cardpoll cards import FILE');
   });
 
-  it('does not call a gateway up that was not called', () => {
+  it('does not call a gateway up that has not answered', () => {
     const calm = calmState({ columns: 80, rows: 24 });
     const overview = calm.data.overview.body as Bodies['overview'];
     const gateway = { ...overview.gateway, avg_duration_ms_10s: null, success_rate_10s: null };
     const screen = screenOf(stateAfter(calm, received('overview', { ...overview, gateway })));
-    expect(screen).toMatch(/gateway {4}no call in the last seconds/);
+    expect(screen).toMatch(/gateway {4}no answer in the last seconds/);
   });
 
   it('keeps the time of a reason on one line, at every width', () => {
