@@ -71,6 +71,25 @@ export class Audit implements AuditTrail {
     return this.#change(actor, change, (records, note) => work(found, records, note));
   }
 
+  /**
+   * What has its effect elsewhere, such as a message, and is not made in turn, as it may take long. Its result is kept for a repeat. It
+   * is returned as well if it could not be kept.
+   */
+  async kept<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
+    if (actor.repeat === undefined) return work();
+    let done = null as { readonly result: T } | null;
+    const once = async () => {
+      done = { result: await work() };
+      return done.result;
+    };
+    try {
+      return await this.prepared(actor, once, async (result) => result);
+    } catch (error) {
+      if (done === null) throw error;
+      return done.result;
+    }
+  }
+
   /** Makes a change that is not in the records. If the request may be sent again, in turn: a repeat waits for its result. */
   async announce<T>(actor: Actor, change: AuditChange, apply: () => Promise<T>): Promise<T> {
     const numbered = nextChangeOf(actor);

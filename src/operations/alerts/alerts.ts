@@ -172,19 +172,7 @@ export class AlertOperations {
       await audit.record(actor, { action: 'alert_rule.test', object: objectOf(id), before: null, after });
       return tester.test(rule, webhookUrl);
     };
-    if (actor.repeat === undefined) return send();
-    let sent: WebhookTrialReport | null = null;
-    const sendOnce = async () => {
-      sent = await send();
-      return sent;
-    };
-    return audit
-      .prepared(actor, sendOnce, async (report) => report)
-      .catch((error) => {
-        // The message is out, although its report could not be kept for a repeat.
-        if (sent === null) throw error;
-        return sent;
-      });
+    return audit.kept(actor, send);
   }
 
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
