@@ -104,7 +104,7 @@ async function make(name: string): Promise<LoopService> {
   const led = leaderServices(settings, deps, configs, reporter);
   leadership = led[0] as Leadership;
   const stats = new StatsRecorder({ live: stores.live, instanceId: 'w', meter, ...means });
-  const judge = async () => ({ reasons: [] }) as never;
+  const judge = async () => ({ reasons: [], tasks: [] }) as never;
   const worker = new Worker({
     task: { taskType: 'realname', poll: () => Promise.reject(new Error('nothing is due')) },
     instanceId: 'w',
