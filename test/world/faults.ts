@@ -15,9 +15,12 @@ import { throttles } from './faults/gateway/throttles.ts';
 import { wrongUnit } from './faults/gateway/wrong-unit.ts';
 import { cleanups } from './faults/operators/cleanups.ts';
 import { imports } from './faults/operators/imports.ts';
+import { limits } from './faults/operators/limits.ts';
 import { modes } from './faults/operators/modes.ts';
 import { orders } from './faults/operators/orders.ts';
 import { pauses } from './faults/operators/pauses.ts';
+import { resumeRuns } from './faults/operators/resume-runs.ts';
+import { rules } from './faults/operators/rules.ts';
 import { triggers } from './faults/operators/triggers.ts';
 import { clockOfStore } from './faults/stores/clock.ts';
 import { cut } from './faults/stores/cut.ts';
@@ -31,5 +34,5 @@ export const FAULTS: readonly Fault[] = [
   ...[cut, silent, lossy, slowWay, dataLost, recordsReturn, clockOfStore],
   ...[kill, freeze, clockOfInstance],
   ...[slow, throttles, dead, loses, late, stale, otherCard, wrongUnit, refuses, receiverFails],
-  ...[imports, triggers, orders, modes, pauses, cleanups],
+  ...[imports, triggers, orders, modes, pauses, cleanups, limits, resumeRuns, rules],
 ];

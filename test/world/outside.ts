@@ -1,5 +1,6 @@
 // What faults of the gateway and most invariants need to see: a world on its own clock, or a fleet of real processes (processes/).
-import type { World } from './world.ts';
+import type { TaskType } from '../../src/domain/task-type.ts';
+import { CLAIM_AND_CALL_MS, LIMIT, type World } from './world.ts';
 
 /** Milliseconds since it began, and the right time; both as the clock of VirtualTime has them. */
 export interface OutsideTime {
@@ -22,10 +23,17 @@ export interface Outside
     | 'hasLostClaims'
     | 'lastReturn'
     | 'mode'
+    | 'limits'
     | 'intervalSeconds'
     | 'unfinished'
   > {
   readonly time: OutsideTime;
   readonly settings: Pick<World['settings'], 'stops' | 'rate'>;
   readonly store: { sql<Row>(text: string): Promise<Row[]> };
+}
+
+/** The limit that is in force; the higher one as long as claims of before it was lowered may be called. */
+export function mostCalls({ limits, time }: Pick<Outside, 'limits' | 'time'>, type: TaskType): number {
+  const lowered = limits.get(type);
+  return lowered && time.now - lowered.since > CLAIM_AND_CALL_MS ? lowered.limit : LIMIT;
 }

@@ -35,8 +35,8 @@ export const LIMIT = 20;
 export const OLD_ALERTS = 60;
 export const OLD_RULE = 999;
 const STORY_LINES = 20_000;
-/** The evening before December, in Shanghai, up to an hour before it. */
-const EPOCH = Date.parse('2026-11-30T14:00:00Z');
+/** Evenings before a month turns in Shanghai, up to two hours before it: an ordinary month, a year, February. */
+const EPOCHS = ['2026-11-30T14:00:00Z', '2026-12-31T14:00:00Z', '2027-02-28T14:00:00Z'];
 const EPOCHS_MS = 7_200_000;
 const RESTART_AFTER_MS = 5_000;
 /** A call begins within the lease of its claim, and takes no longer than a lease. */
@@ -83,6 +83,8 @@ export class World {
     mode: 'enforce',
     since: 0,
   };
+  /** Task types whose limit an operator has lowered, with the limit and since when it is known; null: it may have another one. */
+  readonly limits = new Map<TaskType, { readonly limit: number; readonly since: number } | null>();
   /** When the live store lost its data, and a clock of a store was set; invariants leave a moment after them out. */
   lastLoss = Number.NEGATIVE_INFINITY;
   /** When the record store went back in time, and to when. */
@@ -107,7 +109,7 @@ export class World {
     this.random = new Random(size.seed, 'world');
     this.ways = this.random.stream('ways');
     this.#entropy = this.random.stream('entropy');
-    this.time = new VirtualTime(EPOCH + this.random.below(EPOCHS_MS));
+    this.time = new VirtualTime(Date.parse(this.random.oneOf(EPOCHS)) + this.random.below(EPOCHS_MS));
     const { time } = this;
     this.gateway = new WorldGateway(time, this.random.stream('gateway'), (at) => this.calendar.monthOf(at));
     this.receiver = new Receiver(time, this.random.stream('receiver'));
@@ -249,6 +251,7 @@ export class World {
     return () => {
       this.store = kept;
       this.lastReturn = { at: this.time.now, to };
+      for (const type of this.limits.keys()) this.limits.set(type, null);
       for (const sim of this.gateway.sims.values()) sim.isRecorded = false;
       for (const { earlier } of this.cards.values())
         for (const one of earlier) if (one.until >= to) one.until = Number.POSITIVE_INFINITY;

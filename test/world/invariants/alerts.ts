@@ -4,7 +4,7 @@ const TOLD_WITHIN_MS = 60_000;
 
 export const alerts: Invariant = {
   name: 'alerts',
-  says: 'An alert resolves once after it fired, before its rule fires again; both are told once all is well, in this order.',
+  says: 'An alert fires with a value past its threshold, and resolves once after it fired, before its rule fires again; both are told once all is well, in this order.',
   watch: (world, check) => ({
     atRest: async () => {
       if (world.calmSince === null) return;
@@ -13,8 +13,19 @@ export const alerts: Invariant = {
         id: number;
         firedAtMs: number;
         resolvedAtMs: number | null;
-      }>('select rule_id, id, fired_at, resolved_at from alert_history order by rule_id, id');
-      for (const [i, { ruleId, id, resolvedAtMs }] of rows.entries()) {
+        value: number;
+        comparison: string;
+        threshold: number;
+      }>(
+        'select rule_id, id, fired_at, resolved_at, value, comparison, threshold from alert_history order by rule_id, id',
+      );
+      for (const [i, row] of rows.entries()) {
+        const { ruleId, id, resolvedAtMs } = row;
+        const { value, comparison, threshold } = row;
+        check(
+          comparison === '>' ? value > threshold : value < threshold,
+          () => `alert ${id} fired with ${value}, which is not ${comparison} ${threshold}`,
+        );
         const next = rows[i + 1];
         const isOver = next?.ruleId !== ruleId || resolvedAtMs !== null;
         check(isOver, () => `rule ${ruleId} fired again while its alert ${id} was open`);

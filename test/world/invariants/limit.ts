@@ -1,8 +1,7 @@
 import { TASK_TYPES, TASKS, type TaskType } from '../../../src/domain/task-type.ts';
 import type { Call } from '../gateway.ts';
 import type { Invariant } from '../invariant.ts';
-import type { Outside } from '../outside.ts';
-import { LIMIT } from '../world.ts';
+import { mostCalls, type Outside } from '../outside.ts';
 
 /** After a stop or resume its effect is asked for. */
 const ASKED_AFTER_MS = 15_000;
@@ -26,12 +25,11 @@ export const limit: Invariant<Outside> = {
           const calls = [...gateway.inFlight].filter(
             (one) => one.name === name && !one.forgiven && isPoll(one),
           ).length;
+          const type = typeOf.get(name) as TaskType;
+          const limit = mostCalls(world, type);
           // Once more by claims that nothing counts any more.
-          const most = world.hasLostClaims ? 2 * LIMIT : LIMIT;
-          check(
-            calls <= most,
-            () => `${calls} polls of ${typeOf.get(name)} in flight, the limit is ${LIMIT}`,
-          );
+          const most = world.hasLostClaims ? 2 * limit : limit;
+          check(calls <= most, () => `${calls} polls of ${type} in flight, the limit is ${limit}`);
         },
       },
     };

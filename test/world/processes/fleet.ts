@@ -62,6 +62,7 @@ export class ProcessFleet implements Outside {
   readonly triggered = new Set<number>();
   readonly unfinished = new Set<() => void>();
   readonly mode = { mode: 'enforce', since: 0 } as const;
+  readonly limits = new Map<never, never>();
   readonly daemons: Daemon[] = [];
   readonly story: string[] = [];
   readonly failures: string[] = [];

@@ -1,5 +1,6 @@
+import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { type Fault, importCards, insist } from '../../fault.ts';
-import { ACTOR } from '../../world.ts';
+import { ACTOR, LIMIT } from '../../world.ts';
 
 /** As when a standby takes over that was behind. Operators do again what they did last. */
 export const recordsReturn: Fault = {
@@ -20,6 +21,10 @@ export const recordsReturn: Fault = {
       for (const id of [1, 2, 3, 4])
         await insist(world, draw, `config ${id}`, ({ configs }) =>
           configs.update(ACTOR, id, { status: 1 }, null),
+        );
+      for (const type of TASK_TYPES)
+        await insist(world, draw, `limit ${LIMIT}`, ({ concurrency }) =>
+          concurrency.set(ACTOR, type, LIMIT, null),
         );
       await insist(world, draw, 'mode', ({ stops }) => stops.setMode(ACTOR, 'enforce', 'as before', null));
       world.mode = { mode: 'enforce', since: world.time.now };
