@@ -22,6 +22,8 @@ const LOOK_EVERY_MS = 500;
 const ENTRIES_READ = 1_000;
 /** One that is nearly over is not put back: the clocks of the two stores may differ. */
 const LEAST_LEFT_MS = 10_000;
+/** The operation that announces a pause in the audit trail has set it after so long, if ever. Before, none was lost. */
+const ANNOUNCED_MS = 5_000;
 
 export class PauseLog extends LoopService<
   LeaderMeans & {
@@ -45,7 +47,7 @@ export class PauseLog extends LoopService<
     if (fence === null) return LOOK_EVERY_MS;
     const seen = await this.deps.work.pauses();
     const isLooking = this.#known === null || (await this.#endedEarly(seen));
-    const present = isLooking && (await this.#putBack(seen)) ? await this.deps.work.pauses() : seen;
+    const present = isLooking && (await this.#putBack()) ? await this.deps.work.pauses() : seen;
     for (const pause of this.#ended(present)) this.#tellResumed(pause);
     const now = new Map(present.map((pause) => [keyOf(pause), pause]));
     for (const [key, pause] of now) if (this.#known?.has(key) !== true) this.#tellPaused(pause);
@@ -69,12 +71,14 @@ export class PauseLog extends LoopService<
   }
 
   /** Puts back the pauses of operators that should be in force. @returns whether there were any */
-  async #putBack(present: readonly Pause[]): Promise<boolean> {
+  async #putBack(): Promise<boolean> {
     const { records, live, work, log, fence } = this.deps;
-    const nowMs = await live.now();
-    const sinceMs = nowMs - PAUSE_SECONDS_BOUNDS.max * 1_000;
+    const sinceMs = (await live.now()) - PAUSE_SECONDS_BOUNDS.max * 1_000;
     const filter = { sinceMs, untilMs: null, actor: null, action: 'pause', object: null };
     const { items } = await records.audit.list(filter, { offset: 0, limit: ENTRIES_READ });
+    // After the entries: a pause that was set between the two readings is in both.
+    const present = await work.pauses();
+    const nowMs = await live.now();
     let putBack = false;
     for (const taskType of TASK_TYPES) {
       if (present.some((pause) => pause.taskType === taskType && pause.source === 'operator')) continue;
@@ -84,8 +88,9 @@ export class PauseLog extends LoopService<
       const ms = Math.ceil(last.atMs + seconds * 1_000 - nowMs);
       if (ms < LEAST_LEFT_MS || fence() === null) continue;
       await work.pause(taskType, { source: 'operator', ms, reason, by: last.name });
-      log.warn({ task_type: taskType, reason, by: last.name }, 'a pause that Redis had lost is put back');
       putBack = true;
+      if (nowMs - last.atMs < ANNOUNCED_MS) continue;
+      log.warn({ task_type: taskType, reason, by: last.name }, 'a pause that Redis had lost is put back');
     }
     return putBack;
   }

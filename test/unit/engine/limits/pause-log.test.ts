@@ -83,9 +83,11 @@ describe('a live store that lost the pauses', () => {
   let said: unknown[];
   let pauseLog: PauseLog;
   let fence: number;
+  let beforeEntriesAreRead: () => Promise<void>;
 
   beforeEach(() => {
     fence = 1;
+    beforeEntriesAreRead = async () => {};
     entries = [];
     said = [];
     lose();
@@ -94,7 +96,7 @@ describe('a live store that lost the pauses', () => {
       live: { now: async () => clock.now() },
       // As after FLUSHALL: the same connection to a store without data.
       work: { pauses: () => work.pauses(), pause: (...args) => work.pause(...args) },
-      records: { audit: { list: async () => ({ items: entries, total: entries.length }) } },
+      records: { audit: { list: readEntries } },
       fence: () => fence,
       clock,
       log,
@@ -102,6 +104,11 @@ describe('a live store that lost the pauses', () => {
       onError: (error) => expect.unreachable(String(error)),
     });
   });
+
+  async function readEntries(): Promise<{ items: AuditRecord[]; total: number }> {
+    await beforeEntriesAreRead();
+    return { items: entries, total: entries.length };
+  }
 
   function lose(): void {
     ({ work } = openEmbeddedLiveStore({ clock }));
@@ -141,6 +148,24 @@ describe('a live store that lost the pauses', () => {
     );
     expect(said).not.toContain('polling resumed');
     expect(said).toContain('a pause that Redis had lost is put back');
+  });
+
+  it('lost nothing if the operation that announced a pause has yet to set it', async () => {
+    entered('pause.begin', 'task_type realname', { seconds: 600, reason: 'maintenance' });
+    await pauseLog.runOnce();
+    expect(await work.pauses(), 'it is in force early').toHaveLength(1);
+    expect(said).toEqual(['polling paused']);
+  });
+
+  it('keeps the pause that was set after the leader had looked for it', async () => {
+    const sinceMs = clock.now();
+    beforeEntriesAreRead = async () => {
+      await pauseAll(600);
+      clock.advance(6_000);
+    };
+    await pauseLog.runOnce();
+    expect((await work.pauses()).map((pause) => pause.sinceMs)).toEqual(TASK_TYPES.map(() => sinceMs));
+    expect(said).not.toContain('a pause that Redis had lost is put back');
   });
 
   it('gets them back from a leader that never saw them', async () => {
