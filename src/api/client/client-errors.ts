@@ -25,7 +25,8 @@ const KINDS: Record<number, ErrorKind> = {
 };
 
 const AUTH_HINT = 'give the token with CARDPOLL_TOKEN or --token-file';
-const NO_PATH = 'there is nothing at /';
+/** Of a path that the daemon does not serve, in all versions; what a path names has codes of its own, such as card_not_found. */
+const NO_PATH = 'not_found';
 const NO_PATH_HINT = 'the daemon is older than this command, or an instance without the role api';
 
 /** The error an answer stands for: its problem body where there is one, its status otherwise. */
@@ -41,7 +42,7 @@ export function errorOfAnswer(
   const message = problem?.message ?? `the daemon at ${url} answered with status ${status}`;
   // With several contexts, which token was sent is the question.
   const sent = status === 401 && tokenFrom !== null ? [`the token of ${tokenFrom} was sent`] : [];
-  const advice = problem?.hint ?? hintOf(kind, message);
+  const advice = problem?.hint ?? hintOf(kind, problem?.code);
   const hint = advice === undefined ? undefined : [...sent, advice].join('; ');
   return new CardpollError(kind, problem?.code ?? `http_${status}`, message, {
     ...(hint === undefined ? {} : { hint }),
@@ -49,8 +50,8 @@ export function errorOfAnswer(
   });
 }
 
-function hintOf(kind: ErrorKind, message: string): string | undefined {
-  if (kind === 'not_found' && message.startsWith(NO_PATH)) return NO_PATH_HINT;
+function hintOf(kind: ErrorKind, code: string | undefined): string | undefined {
+  if (code === NO_PATH) return NO_PATH_HINT;
   return kind === 'auth' ? AUTH_HINT : undefined;
 }
 

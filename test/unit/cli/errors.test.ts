@@ -98,13 +98,13 @@ describe('the daemon', () => {
   });
 
   it('has no such path, because it is older or serves only probes: 1, and both are named', async () => {
-    const detail = 'there is nothing at /api/admin/polling-stats';
+    const detail = 'this path is not served here'; // In whatever words: the code says it.
     const problem = { title: 'Not Found', status: 404, code: 'not_found', detail };
     const { env } = await daemonThatSays(json(problem, 404));
     const { code, stderr } = await cli(['stats'], { env });
     expect(code).toBe(1);
     expect(stderr).toMatch(ONE_LINE);
-    expect(stderr).toMatch(/there is nothing at .*older than this command, or .*without the role api/);
+    expect(stderr).toMatch(/is not served here.*older than this command, or .*without the role api/);
   });
 
   it('does not speak HTTPS: 69, and how the URL may begin', async () => {
