@@ -127,7 +127,7 @@ async function openServer(
   const access = new Access(config, config.host, systemClock);
   const servers = new HttpServers(config.bounds, config.tls, instruments);
   const app = createApp(options, servers);
-  const limits = await limitsOf(app, access, instruments);
+  const limits = await limitsOf(app, access, instruments, systemClock);
   const { bodyTimeoutMs } = config.bounds;
   const steps = pipelineOf({ logs, instruments, access, limits, servers, bodyTimeoutMs });
   const expensive = new ExpensiveReads(instruments);

@@ -16,9 +16,8 @@ import { snakeCase } from '../../platform/snake-keys.ts';
 import type { Instruments, RefusalReason } from '../metrics/instruments.ts';
 import { RATE_LIMITED } from '../problem.ts';
 import { type Authenticator, authenticator, LOCAL } from './auth.ts';
+import { RequestCounts, WINDOW_MS } from './request-counts.ts';
 
-/** Counted apart. More of them would push out the longest silent ones, so that no flood of addresses fills the memory. */
-const MAX_ADDRESSES = 10_000;
 /** The budget of refusals is no business of a caller that has not used it up; the headers are about its requests. */
 const WITHOUT_HEADERS = {
   addHeadersOnExceeding: { 'ratelimit-limit': false, 'ratelimit-remaining': false, 'ratelimit-reset': false },
@@ -92,8 +91,14 @@ export async function limitsOf(
   app: FastifyInstance,
   access: Pick<Access, 'settings'>,
   instruments: Pick<Instruments, 'refused'>,
+  clock: Pick<Clock, 'monotonic'>,
 ): Promise<Limits> {
-  await app.register(rateLimit, { global: false, timeWindow: 60_000, enableDraftSpec: true });
+  const store = class extends RequestCounts {
+    constructor() {
+      super(clock);
+    }
+  };
+  await app.register(rateLimit, { global: false, timeWindow: WINDOW_MS, enableDraftSpec: true, store });
   const limit = (
     setting: 'rateLimitPerMinute' | 'refusalLimitPerMinute',
     reason: RefusalReason,
@@ -118,7 +123,6 @@ export async function limitsOf(
     }),
     refusals: limit('refusalLimitPerMinute', 'refusal_limit', 'refused requests a minute from this address', {
       keyGenerator: ({ ip }) => networkOf(ip),
-      cache: MAX_ADDRESSES,
       ...WITHOUT_HEADERS,
     }),
   };
