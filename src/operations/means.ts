@@ -15,7 +15,7 @@ export interface OperationLimits {
   readonly maxAlertRules: number;
 }
 
-export interface OperationMeans extends GatewayFacts {
+export interface OperationMeans extends Pick<GatewayFacts, 'rateLimits' | 'offers'> {
   readonly limits: OperationLimits;
   /** Absolute path of the directory of this process's logs; null: standard output. */
   readonly logDir: string | null;

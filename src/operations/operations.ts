@@ -33,10 +33,7 @@ const NO_LIMITS: OperationLimits = {
 };
 
 interface OperationsOptions
-  extends Pick<
-      OperationMeans,
-      'health' | 'live' | 'records' | 'clock' | 'offers' | 'cardsPerCall' | 'version'
-    >,
+  extends Pick<OperationMeans, 'health' | 'live' | 'records' | 'clock' | 'offers' | 'version'>,
     Partial<Pick<OperationMeans, 'rateLimits' | 'logDir'>> {
   /** The records by the connections that requests may use; absent: all. Entries of the audit trail use the others. */
   readonly bounded?: RecordStore;
@@ -56,40 +53,38 @@ interface OperationsOptions
 }
 
 export function openOperations(options: OperationsOptions) {
-  const { clock, limits = NO_LIMITS, exactTotals = true } = options;
+  const { live, clock, health, offers, version, stops, guard, tester } = options;
+  const { rateLimits = [], logDir = null, limits = NO_LIMITS, exactTotals = true } = options;
   const records = options.bounded ?? options.records;
   const calendar = new MonthCalendar(options.timeZone);
   const estimate = () => records.cards.estimate();
   const count = exactTotals ? () => records.cards.count() : estimate;
   const cardTotal = new CardTotal({ count, estimate }, clock);
-  const audit = new Audit({ ...options, read: records, calendar, log: options.auditLog });
-  const defaults = { rateLimits: [], logDir: null };
-  const means = { ...defaults, ...options, limits, records, calendar, audit };
-  const concurrency = new ConcurrencyOperations(means);
-  const pauses = new PauseOperations(means);
-  const common = { ...means, cardTotal, pauses };
-  const cards = new CardOperations(common);
-  const configs = new ConfigOperations(means);
-  const alerts = new AlertOperations(means);
-  const cleanup = new CleanupOperations(means);
-  const undo = new UndoOperations({ ...means, configs, concurrency, alerts, cleanup, pauses });
+  const { records: all, auditLog: log } = options;
+  const audit = new Audit({ records: all, read: records, clock, calendar, log });
+  const concurrency = new ConcurrencyOperations({ live, records, audit, health });
+  const pauses = new PauseOperations({ live, audit });
+  const cards = new CardOperations({ live, records, audit, clock, calendar, cardTotal });
+  const configs = new ConfigOperations({ live, records, audit, rateLimits, offers });
+  const alerts = new AlertOperations({ records, audit, limits, guard, tester });
+  const cleanup = new CleanupOperations({ live, records, audit, clock, calendar });
   return {
     audit,
     concurrency,
-    stats: new StatsOperations(common),
-    history: new HistoryOperations(means),
+    stats: new StatsOperations({ health, offers, version, cardTotal }),
+    history: new HistoryOperations({ live }),
     pauses,
     configs,
-    init: new InitOperations(means),
-    triggers: new TriggerOperations(means),
+    init: new InitOperations({ live, audit, health }),
+    triggers: new TriggerOperations({ live, records, audit, offers, limits }),
     alerts,
-    alertHistory: new AlertHistoryOperations(means),
-    silences: new SilenceOperations(means),
+    alertHistory: new AlertHistoryOperations({ records, audit }),
+    silences: new SilenceOperations({ records, audit, clock }),
     cards,
-    stops: new StopOperations(means),
-    resumes: new ResumeOperations(means),
-    explainer: new Explainer({ ...common, cards }),
+    stops: new StopOperations({ records, audit, offers, clock, calendar, stops }),
+    resumes: new ResumeOperations({ live, records, audit, offers }),
+    explainer: new Explainer({ health, live, records, offers, rateLimits, logDir, cards, pauses }),
     cleanup,
-    undo,
+    undo: new UndoOperations({ records, configs, concurrency, alerts, cleanup, pauses, clock }),
   };
 }

@@ -115,7 +115,6 @@ export async function startApi(stores: {
     version: '1.2.3',
     stops,
     offers: stores.offers ?? (() => true),
-    cardsPerCall: () => 1,
     guard,
     tester: new WebhookTester({ ...TESTER_MEANS, guard, secrets: [], timeZone: 'UTC', clock: systemClock }),
     auditLog: collector(auditLog),

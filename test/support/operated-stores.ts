@@ -67,7 +67,6 @@ export async function openOperatedStores({
         version: '1.2.3',
         stops: DEFAULT_STOPS,
         offers: () => true,
-        cardsPerCall: () => 1,
         guard,
         tester: new WebhookTester({ ...TESTER_MEANS, guard, secrets: [], timeZone: 'UTC', clock }),
         auditLog: { info: () => {} },
