@@ -58,14 +58,12 @@ export class LineFile {
   /** The bytes of the write in progress, or of the one that failed. */
   #chunk: Buffer | null = null;
   #offset = 0;
-  #busy = false;
-  /** True once no more lines are accepted. */
-  #closed = false;
-  /** True once the descriptor is closed. */
-  #ended = false;
+  /** busy: a call of the system runs, the only one; failing: the last one failed and is repeated by the timer. */
+  #state: 'resting' | 'busy' | 'failing' = 'resting';
+  /** closing: takes no more lines, and writes what it has; closed: so is the descriptor. */
+  #life: 'open' | 'closing' | 'closed' = 'open';
   #timer: NodeJS.Timeout | undefined;
   #trouble: string | null = null;
-  #failing = false;
   #dropped = 0;
   #droppedBefore = 0;
   #looks: NodeJS.Timeout | undefined;
@@ -95,7 +93,7 @@ export class LineFile {
 
   /** Accepts a line that ends with a newline. Does nothing after close(). */
   write(line: string): void {
-    if (this.#closed) return;
+    if (this.#life !== 'open') return;
     if (this.#waiting + line.length > this.#maxWaiting) {
       this.#dropped += 1;
       if (this.#trouble === null) this.#inTrouble('it is not written as fast as lines come');
@@ -104,7 +102,7 @@ export class LineFile {
     const needed = this.#waiting + line.length * MAX_BYTES_A_CHARACTER;
     if (needed > this.#memory.length) this.#grow(needed);
     this.#waiting += this.#memory.write(line, this.#waiting);
-    if (this.#busy || this.#failing) return;
+    if (this.#state !== 'resting') return;
     if (this.#waiting >= WRITE_AT) this.#writeNext();
     else this.#timer ??= setTimeout(() => this.#writeNext(), FLUSH_MS);
   }
@@ -112,7 +110,7 @@ export class LineFile {
   /** Opens the path again, after a rotation renamed the file. If that fails, the present file stays in use. */
   reopen(): void {
     const { target, onProblem } = this.#options;
-    if (this.#closed || typeof target === 'number') return;
+    if (this.#life !== 'open' || typeof target === 'number') return;
     try {
       const fd = openForAppend(target);
       if (this.#nextFd !== null) closeQuietly(this.#nextFd);
@@ -121,29 +119,29 @@ export class LineFile {
       onProblem(`${target} cannot be reopened, the present file stays in use: ${messageOf(error)}`);
       return;
     }
-    if (this.#busy) return; // #written switches to the new descriptor
+    if (this.#state === 'busy') return; // #written switches to the new descriptor
     this.#takeNextFd();
-    if (this.#failing) this.#writeNext();
+    if (this.#state === 'failing') this.#writeNext();
   }
 
   /** Resolves when all lines so far are written, or as soon as a write fails. */
   flush(): Promise<void> {
     return new Promise((resolve) => {
       this.#idle.push(resolve);
-      if (!this.#busy) this.#writeNext();
+      if (this.#state !== 'busy') this.#writeNext();
     });
   }
 
   /** Writes the buffered lines, for at most 2 s, and closes the file. */
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#life !== 'open') return;
+    this.#life = 'closing';
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
     });
     await Promise.race([this.flush(), timeout]);
-    this.#ended = true;
+    this.#life = 'closed';
     clearTimeout(timer);
     clearTimeout(this.#timer);
     clearInterval(this.#looks);
@@ -181,11 +179,10 @@ export class LineFile {
       [this.#memory, this.#chunkMemory] = [this.#chunkMemory, this.#memory];
       this.#waiting = 0;
     }
-    this.#busy = true;
+    this.#state = 'busy';
     const { length } = this.#chunk;
     write(this.#fd, this.#chunk, this.#offset, length - this.#offset, null, (error, written) => {
-      this.#busy = false;
-      if (this.#ended) return;
+      if (this.#life === 'closed') return;
       if (error === null) this.#written(written);
       else this.#failed(error);
     });
@@ -193,14 +190,13 @@ export class LineFile {
 
   #lookSoon(): void {
     this.#lookDue = true;
-    if (!this.#busy && this.#timer === undefined) this.#writeNext();
+    if (this.#state !== 'busy' && this.#timer === undefined) this.#writeNext();
   }
 
   #look(): void {
-    this.#busy = true;
+    this.#state = 'busy';
     wasRemoved(this.#fd, (removed) => {
-      this.#busy = false;
-      if (this.#ended) return;
+      if (this.#life === 'closed') return;
       try {
         if (removed) {
           this.#dropped += this.#linesSinceLook;
@@ -215,7 +211,7 @@ export class LineFile {
       }
       this.#lookDue = false;
       this.#linesSinceLook = 0;
-      this.#failing = false;
+      this.#state = 'resting';
       this.#writeNext();
     });
   }
@@ -229,7 +225,7 @@ export class LineFile {
     this.#linesSinceLook += linesIn(this.#chunk ?? undefined);
     this.#chunk = null;
     if (this.#chunkMemory.length > MEMORY_BYTES) this.#chunkMemory = Buffer.allocUnsafe(MEMORY_BYTES);
-    this.#failing = false;
+    this.#state = 'resting';
     this.#takeNextFd();
     if (this.#trouble !== null) this.#recovered(this.#trouble);
     if (this.#waiting >= WRITE_AT || this.#idle.length > 0) this.#writeNext();
@@ -238,7 +234,7 @@ export class LineFile {
 
   #failed(error: NodeJS.ErrnoException): void {
     const readerIsBehind = error.code === 'EAGAIN'; // standard output is a full pipe, which is not a failure
-    this.#failing = true;
+    this.#state = 'failing';
     if (!readerIsBehind) {
       this.#inTrouble(messageOf(error));
       this.#settleIdle();
