@@ -13,7 +13,7 @@ import { failure } from './operations/doctor/finding.ts';
 import { fleetFindings } from './operations/doctor/fleet.ts';
 import { tokenFindings } from './operations/doctor/upkeep.ts';
 import { systemClock } from './platform/clock.ts';
-import { diskSpaceOf } from './platform/directory.ts';
+import { readDiskSpace } from './platform/directory.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
@@ -56,11 +56,11 @@ export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise
       psql: psqlOf(databaseUrl),
     },
     elsewhere,
-    fleet: (opened) => fleetOf(config, opened, daemonAnswers),
+    fleet: (opened) => examineFleet(config, opened, daemonAnswers),
   });
 }
 
-function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): Promise<Finding[]> {
+function examineFleet(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): Promise<Finding[]> {
   return fleetFindings({
     ...stores,
     ...gatewayFactsOf(config.gateway),
@@ -119,7 +119,7 @@ async function directoryFindings(logDir: string | null): Promise<Finding[]> {
 
 async function diskFinding(check: string, dir: string): Promise<Finding> {
   try {
-    const { existing, exists, freeBytes, totalBytes, freeFiles } = await diskSpaceOf(dir);
+    const { existing, exists, freeBytes, totalBytes, freeFiles } = await readDiskSpace(dir);
     const where = exists ? `${dir} is writable` : `${dir} can be created in ${existing}`;
     const percent = totalBytes === 0 ? 100 : (100 * freeBytes) / totalBytes;
     const detail = `${where}, ${Math.floor(freeBytes / MIB)} MiB (${Math.floor(percent)} %) of its disk are free`;

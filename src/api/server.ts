@@ -12,7 +12,7 @@ import { systemClock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { observe, requestIdOf } from './access-log.ts';
 import { handleErrors, refuseOtherMethods, sendError } from './error-handling.ts';
-import { Access, type AccessSettings, limitsOf } from './guard/access.ts';
+import { Access, type AccessSettings, registerLimits } from './guard/access.ts';
 import { answerInTime } from './guard/answer-in-time.ts';
 import { acceptJson } from './guard/bodies.ts';
 import { ExpensiveReads } from './guard/expensive-reads.ts';
@@ -127,7 +127,7 @@ async function openServer(
   const access = new Access(config, config.host, systemClock);
   const servers = new HttpServers(config.bounds, config.tls, instruments);
   const app = createApp(options, servers);
-  const limits = await limitsOf(app, access, instruments, systemClock);
+  const limits = await registerLimits(app, access, instruments, systemClock);
   const { bodyTimeoutMs } = config.bounds;
   const steps = pipelineOf({ logs, instruments, access, limits, servers, bodyTimeoutMs });
   const expensive = new ExpensiveReads(instruments);

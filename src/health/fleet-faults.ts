@@ -234,13 +234,13 @@ function namesOf(instances: readonly InstanceInfo[]): string {
   return more > 0 ? `${named} and ${more} more` : named;
 }
 
-export type ClockGap = NonNullable<Awaited<ReturnType<typeof clockGapOf>>>;
+export type ClockGap = NonNullable<Awaited<ReturnType<typeof readClockGap>>>;
 
 /** Smaller differences are harmless; above an hour an instance of release 0.2.0 counts usage in wrong months. */
 const CLOCK_GAP_MS = { warningAbove: 10_000, alertAbove: 3_600_000 };
 
 /** @returns null for an embedded live store, which has no clock of its own. */
-export async function clockGapOf(live: Pick<LiveStore, 'now' | 'kind'>, records: Pick<RecordStore, 'now'>) {
+export async function readClockGap(live: Pick<LiveStore, 'now' | 'kind'>, records: Pick<RecordStore, 'now'>) {
   if (live.kind === 'embedded') return null;
   // Redis is asked before and after PostgreSQL, so that a slow answer does not look like a gap.
   const liveMs = await live.now();

@@ -12,7 +12,7 @@ import type { QueueCounts } from '../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import { fleetCapacityOf, paceShareOf } from './capacity.ts';
 import { ChangeWatch } from './change-watch.ts';
-import { type ClockGap, clockGapOf, isStarting } from './fleet-faults.ts';
+import { type ClockGap, isStarting, readClockGap } from './fleet-faults.ts';
 import { gatewayReportOf, heldFollowUpsOf, heldInterfacesOf } from './gateway-report.ts';
 import { fleetReasons } from './health-reasons.ts';
 import { InitStanding } from './init-standing.ts';
@@ -53,13 +53,13 @@ export class FleetHealth {
     this.#changes = new ChangeWatch({ live, records, clock });
     this.#stops = new PatientReading(() => readStopFigures(records, stops), clock);
     this.#lockHolders = new PatientReading(() => records.lockHolders(), clock);
-    this.#clockGap = new PatientReading(() => clockGapOf(live, records), clock);
+    this.#clockGap = new PatientReading(() => readClockGap(live, records), clock);
   }
 
   async judge() {
     const { live, cardsPerCall, presence } = this.means;
     const [surroundings, progress] = await Promise.all([
-      surroundingsOf(live, Promise.all([this.#stops.read(), this.#clockGap.read()])),
+      readSurroundings(live, Promise.all([this.#stops.read(), this.#clockGap.read()])),
       live.coordination.initProgress(),
     ]);
     const measured = await this.#tasks(surroundings);
@@ -137,10 +137,10 @@ export class FleetHealth {
   }
 }
 
-type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
+type Surroundings = Awaited<ReturnType<typeof readSurroundings>>;
 
 /** Facts of the fleet that concern every task type. `nowMs` by the live store's clock, which dates most of them. */
-async function surroundingsOf(
+async function readSurroundings(
   live: LiveStore,
   read: Promise<readonly [StopFigures | null, ClockGap | null]>,
 ) {

@@ -54,7 +54,7 @@ export function namesIn(directory: string): string[] {
  * Creates nothing, since the files would belong to the user who runs the doctor: it looks at the nearest existing directory.
  * @throws CardpollError `config` / `directory_unusable` when the directory cannot be written or created.
  */
-export async function diskSpaceOf(dir: string) {
+export async function readDiskSpace(dir: string) {
   const wanted = resolve(dir);
   for (let existing = wanted; ; existing = dirname(existing)) {
     try {

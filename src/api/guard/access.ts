@@ -87,7 +87,7 @@ export interface Limits {
 }
 
 /** The limits are read with every request; 0: no limit. */
-export async function limitsOf(
+export async function registerLimits(
   app: FastifyInstance,
   access: Pick<Access, 'settings'>,
   instruments: Pick<Instruments, 'refused'>,

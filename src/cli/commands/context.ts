@@ -29,7 +29,7 @@ const add = defineCommand({
   run: async (context, { args: [name] }) => {
     const { flags, env } = context.configInputs;
     const url = urlOf(flags['--url']);
-    const tokenFile = await tokenFileOf(flags['--token-file']);
+    const tokenFile = await findTokenFile(flags['--token-file']);
     const { current, all } = await readContexts(env);
     const others = all.filter((one) => one.name !== name);
     await save(context, { current: current ?? name, all: [...others, { name, url, tokenFile }] });
@@ -47,7 +47,7 @@ function urlOf(given: string | undefined): string {
 }
 
 /** An absolute path: it will be read from other directories. */
-async function tokenFileOf(given: string | undefined): Promise<string | null> {
+async function findTokenFile(given: string | undefined): Promise<string | null> {
   if (given === undefined) return null;
   const path = resolve(given);
   try {

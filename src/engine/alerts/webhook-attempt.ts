@@ -114,7 +114,7 @@ export async function callWebhook(
     let answered = false;
     call.on('response', (answer) => {
       answered = true;
-      void beginningOf(answer).then((text) => resolve({ ...headOf(answer), text }));
+      void readBeginning(answer).then((text) => resolve({ ...headOf(answer), text }));
     });
     // Status 101 switches protocols. Without this listener the connection is closed without an answer or an error.
     call.on('upgrade', (answer, socket) => {
@@ -137,7 +137,7 @@ function headOf({ statusCode = 0, headers }: IncomingMessage) {
 }
 
 /** Reads an answer up to its end, its first bytes, or a second; and ends its connection. */
-function beginningOf(answer: IncomingMessage): Promise<string> {
+function readBeginning(answer: IncomingMessage): Promise<string> {
   return new Promise((resolve) => {
     let bytes = Buffer.alloc(0);
     const end = () => {

@@ -22,7 +22,7 @@ export interface CardSchedule {
 }
 
 /** @param entriesOf the card's entries of the manual list, which take longer to find; default: they are not searched. */
-export async function cardSchedulesOf(
+export async function readCardSchedules(
   { live, records }: { readonly live: LiveStore; readonly records: Pick<RecordStore, 'configs'> },
   card: CardMembership,
   entriesOf: (taskType: TaskType) => readonly string[] = () => [],

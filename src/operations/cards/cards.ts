@@ -13,7 +13,7 @@ import { findCard } from '../requirements.ts';
 import { exportCards, type ImportFormat, jsonLine } from './card-file.ts';
 import { type ChunkWriter, type ImportOptions, importCards } from './card-import.ts';
 import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
-import { type CardSchedule, cardSchedulesOf, dueMsOf } from './card-schedule.ts';
+import { type CardSchedule, dueMsOf, readCardSchedules } from './card-schedule.ts';
 import type { CardTotal } from './card-total.ts';
 
 type CardMeans = Pick<OperationMeans, 'audit' | 'live' | 'records' | 'clock' | 'calendar'>;
@@ -24,7 +24,7 @@ export class CardOperations {
   /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`. */
   async show(cardIdOrIccid: string): Promise<CardReport> {
     const card = await findCard(this.deps.records.cards, cardIdOrIccid);
-    return this.reportOf(card, await cardSchedulesOf(this.deps, card));
+    return this.reportOf(card, await readCardSchedules(this.deps, card));
   }
 
   reportOf(

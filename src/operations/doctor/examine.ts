@@ -49,7 +49,7 @@ export async function examine(around: DoctorSurroundings): Promise<Finding[]> {
         : answered('postgresql', () => recordStoreFindings(records, clock, expected)),
       around.elsewhere(migrated ? records : null, live),
       live !== null && migrated
-        ? answered('fleet', () => fleetOf({ live, records }, around))
+        ? answered('fleet', () => examineFleet({ live, records }, around))
         : [skipped('fleet', 'needs both stores and all migrations')],
     ]);
     return groups.flat();
@@ -58,7 +58,7 @@ export async function examine(around: DoctorSurroundings): Promise<Finding[]> {
   }
 }
 
-async function fleetOf(stores: Stores, { fleet }: DoctorSurroundings): Promise<Finding[]> {
+async function examineFleet(stores: Stores, { fleet }: DoctorSurroundings): Promise<Finding[]> {
   const claim = await fleetClaimFinding(stores);
   return claim.status === 'failed'
     ? [claim, skipped('fleet', 'this Redis belongs to another fleet')]

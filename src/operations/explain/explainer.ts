@@ -13,7 +13,7 @@ import { shellWord } from '../../platform/shell-word.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { CardRecord } from '../../store/ports/records/card-records.ts';
 import type { CardStop, RunsOver } from '../../store/ports/records/stop-records.ts';
-import { cardSchedulesOf } from '../cards/card-schedule.ts';
+import { readCardSchedules } from '../cards/card-schedule.ts';
 import type { CardOperations } from '../cards/cards.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import type { OperationMeans } from '../means.ts';
@@ -41,7 +41,7 @@ export class Explainer {
     const { cardId, iccid } = card;
     const month = cards.month();
     const [surroundings, usage, stops, runsOver] = await Promise.all([
-      surroundingsOf(card, this.deps),
+      readSurroundings(card, this.deps),
       records.cards.monthlyUsage(cardId, MONTHS_SHOWN),
       records.stops.ofCard(cardId, MONTHS_SHOWN),
       records.stops.runsOver(cardId, month),
@@ -110,10 +110,10 @@ function whereLogsAre(iccid: string, instances: readonly InstanceInfo[], logDir:
   };
 }
 
-type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
+type Surroundings = Awaited<ReturnType<typeof readSurroundings>>;
 
 /** Facts that all task types share. */
-async function surroundingsOf(card: CardRecord, deps: ExplainerMeans) {
+async function readSurroundings(card: CardRecord, deps: ExplainerMeans) {
   const { live, records } = deps;
   const [nowMs, pauses, paces, instances, progress, triggers] = await Promise.all([
     live.now(),
@@ -123,7 +123,7 @@ async function surroundingsOf(card: CardRecord, deps: ExplainerMeans) {
     live.coordination.initProgress(),
     records.triggers.openFor(card, TRIGGERS_SHOWN),
   ]);
-  const schedules = await cardSchedulesOf(deps, card, (taskType) => [
+  const schedules = await readCardSchedules(deps, card, (taskType) => [
     String(card.cardId),
     ...triggers
       .filter((trigger) => trigger.taskType === taskType)

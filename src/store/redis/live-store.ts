@@ -4,7 +4,7 @@ import type { LiveServer, LiveStore } from '../ports/live/live-store.ts';
 import { redisCardCache } from './cards/card-cache.ts';
 import type { RedisClient } from './client/client.ts';
 import { type ConnectionLog, connectRedis, type RedisAccess } from './client/connect.ts';
-import { missingRightsOf } from './client/rights.ts';
+import { findMissingRights } from './client/rights.ts';
 import { redisCoordination } from './instances/coordination.ts';
 import { redisKeys } from './keys.ts';
 import { redisPace } from './limits/pace.ts';
@@ -46,9 +46,9 @@ export async function openRedisLiveStore({
       await client.command('PING');
     },
     now,
-    identity: () => identityOf(client),
-    missingRights: () => missingRightsOf(client.connection),
-    servers: () => serversOf(client),
+    identity: () => readIdentity(client),
+    missingRights: () => findMissingRights(client.connection),
+    servers: () => readServers(client),
     async close() {
       work.close();
       client.close();
@@ -64,14 +64,14 @@ export async function openRedisLiveStore({
  * may lose rings but not the mark; the continuous comparison finds that. An id that is stored in a key would not help: it
  * is restored with the other keys.
  */
-async function identityOf(client: RedisClient): Promise<string> {
+async function readIdentity(client: RedisClient): Promise<string> {
   const servers = await client.infos('server');
   const names = servers.map(({ address, info }) => /^run_id:(\w+)/m.exec(info)?.[1] ?? address);
   return names.sort().join(' ');
 }
 
 /** The state of the servers, for the doctor. The fields of a section of INFO that a server hides are unknown. */
-async function serversOf(client: RedisClient): Promise<LiveServer[]> {
+async function readServers(client: RedisClient): Promise<LiveServer[]> {
   const infos = await client.infos();
   return infos.map(({ address, info }) => {
     const fields = new Map(

@@ -72,8 +72,8 @@ export function sqlRecordStore(
     ping: () => db.run('ping'),
     now: async () => Number(await db.scalar('now')),
     // An embedded database has one history.
-    identity: async () => (kind === 'embedded' ? kind : identityOf(kept)),
-    fleet: () => fleetOf(kept),
+    identity: async () => (kind === 'embedded' ? kind : readIdentity(kept)),
+    fleet: () => readFleet(kept),
     server: () => db.one('server', APPLICATION_NAME),
     lockHolders: () => db.rows<LockHolder>('lockHolders', APPLICATION_NAME),
     close: () => client.close(),
@@ -105,7 +105,7 @@ function busy(): CardpollError {
   });
 }
 
-async function fleetOf(client: SqlClient): Promise<Fleet> {
+async function readFleet(client: SqlClient): Promise<Fleet> {
   const row = await sql.on(client).first<Fleet>('fleet');
   if (row !== null) return row;
   throw new CardpollError(
@@ -117,7 +117,7 @@ async function fleetOf(client: SqlClient): Promise<Fleet> {
 }
 
 /** @returns '' where the role may not ask. */
-async function identityOf(client: SqlClient): Promise<string> {
+async function readIdentity(client: SqlClient): Promise<string> {
   try {
     return (await sql.on(client).scalar<string>('identity')) ?? '';
   } catch (error) {

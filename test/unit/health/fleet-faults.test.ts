@@ -1,6 +1,6 @@
 // The gap between the clocks of the two stores.
 import { expect, it } from 'vitest';
-import { clockGapOf } from '../../../src/health/fleet-faults.ts';
+import { readClockGap } from '../../../src/health/fleet-faults.ts';
 
 /** A store whose clock shows these, one after the other. */
 const showing = (...times: number[]) => ({
@@ -14,7 +14,7 @@ it.each<[string, number, number, number, number]>([
   ['differ, Redis ahead', 50_000, 1_000, 50_010, 49_000],
   ['differ, Redis behind', 1_000, 50_000, 1_010, -48_990],
 ])('is what is certain where they %s', async (_, before, records, after, aheadMs) => {
-  expect(await clockGapOf(showing(before, after), showing(records))).toEqual({
+  expect(await readClockGap(showing(before, after), showing(records))).toEqual({
     liveMs: before,
     recordsMs: records,
     aheadMs,
@@ -22,5 +22,5 @@ it.each<[string, number, number, number, number]>([
 });
 
 it('is none for an embedded store, which has the clock of this machine', async () => {
-  expect(await clockGapOf({ ...showing(1e9), kind: 'embedded' }, showing(1))).toBeNull();
+  expect(await readClockGap({ ...showing(1e9), kind: 'embedded' }, showing(1))).toBeNull();
 });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statfsSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { diskSpaceOf, makeDirectory } from '../../../src/platform/directory.ts';
+import { makeDirectory, readDiskSpace } from '../../../src/platform/directory.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let dir: string;
@@ -49,11 +49,11 @@ describe('makeDirectory', () => {
   });
 });
 
-describe('diskSpaceOf', () => {
+describe('readDiskSpace', () => {
   it('an existing directory has its own space', async () => {
     const dir = temporaryDirectory('disk');
     const { bsize, blocks, files } = statfsSync(dir);
-    const found = await diskSpaceOf(dir);
+    const found = await readDiskSpace(dir);
     expect(found).toMatchObject({ existing: dir, exists: true, totalBytes: bsize * blocks });
     expect(found.freeBytes).toBeGreaterThan(0);
     expect(found.freeBytes % bsize).toBe(0);
@@ -64,19 +64,19 @@ describe('diskSpaceOf', () => {
   it('a missing directory has the space of the nearest one above it, and nothing is made', async () => {
     const dir = temporaryDirectory('disk');
     const wanted = join(dir, 'not', 'there');
-    expect(await diskSpaceOf(wanted)).toMatchObject({ existing: dir, exists: false });
+    expect(await readDiskSpace(wanted)).toMatchObject({ existing: dir, exists: false });
     expect(existsSync(join(dir, 'not'))).toBe(false);
   });
 
   it('a file has no space for others', async () => {
     const file = join(temporaryDirectory('disk'), 'file');
     writeFileSync(file, '');
-    await expect(diskSpaceOf(file)).rejects.toMatchObject({
+    await expect(readDiskSpace(file)).rejects.toMatchObject({
       kind: 'config',
       code: 'directory_unusable',
       message: `${file} cannot be written: ${file} is not a directory`,
       hint: expect.stringContaining('choose another'),
     });
-    await expect(diskSpaceOf(join(file, 'below'))).rejects.toMatchObject({ code: 'directory_unusable' });
+    await expect(readDiskSpace(join(file, 'below'))).rejects.toMatchObject({ code: 'directory_unusable' });
   });
 });

@@ -47,14 +47,17 @@ export const complete = defineCommand({
   ],
   run: async (context, { args: [typed] }) => {
     const { words, names, files } = offerAt(context.root, typed);
-    const named = (await namesOf(context, names)).map((name) => ({ text: name, doc: '' }));
+    const named = (await askForNames(context, names)).map((name) => ({ text: name, doc: '' }));
     const lines = [...words, ...named].map(({ text, doc }) => `${text}\t${doc}\n`);
     context.io.stdout.write(`${lines.join('')}${files ? ':files\n' : ''}`);
     return EXIT_OK;
   },
 });
 
-async function namesOf(context: CommandContext, names: ArgumentSpec['names']): Promise<readonly string[]> {
+async function askForNames(
+  context: CommandContext,
+  names: ArgumentSpec['names'],
+): Promise<readonly string[]> {
   if (names === undefined) return [];
   const client = async () => {
     const config = await context.clientConfig();

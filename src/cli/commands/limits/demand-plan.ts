@@ -118,7 +118,7 @@ export async function configPlan(
   let anHourAgo = 0;
   let others = 0;
   for (const config of ofType) {
-    const cards = config.members ?? (await cardsOf(context, config));
+    const cards = config.members ?? (await countCards(context, config));
     const demand = demandOf(config, cards);
     now += demand;
     anHourAgo += demandOf({ ...config, ...intervalIn(former.get(`config ${config.id}`)) }, cards);
@@ -130,7 +130,7 @@ export async function configPlan(
     before.carrier_id === after.carrier_id &&
     before.card_condition === after.card_condition;
   // It may poll so many cards. A config of higher priority may keep some of them.
-  const cards = (sameCards ? before.members : null) ?? (await cardsOf(context, after));
+  const cards = (sameCards ? before.members : null) ?? (await countCards(context, after));
   const demand = others + demandOf(after, cards);
   const limit = task.effective_concurrency;
   const isStarving = demand > now && isFarOver(demand, task, limit);
@@ -151,7 +151,7 @@ export async function configPlan(
 }
 
 /** All cards of the carrier: how many of them are verified changes with every poll. */
-async function cardsOf(
+async function countCards(
   context: CommandContext,
   { carrier_id }: Pick<Planned, 'carrier_id'>,
 ): Promise<number> {

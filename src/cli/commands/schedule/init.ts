@@ -20,12 +20,12 @@ const rebuild = defineCommand({
   summary: 'Compare the schedule with all cards and repair what differs',
   options: CONFIRM_OPTIONS,
   run: async (context, { options }) => {
-    await confirm(context, () => planOf(context), options);
+    await confirm(context, () => askForPlan(context), options);
     return showAnswer(context, 'asking the leader', (client) => client.rebuildInit(), initStateFields);
   },
 });
 
-async function planOf(context: CommandContext): Promise<string[]> {
+async function askForPlan(context: CommandContext): Promise<string[]> {
   const { body } = await ask(context, 'counting the cards', (client) => client.overview());
   const cards = grouped(body.cards_total);
   return [

@@ -52,7 +52,7 @@ export const CARDS_ARGUMENT = {
 const ICCID_DIGITS = 18;
 
 /** @returns the card ids. @throws CardpollError `not_found` for an iccid that no card has. */
-export async function cardIdsOf(
+export async function readCardIds(
   context: CommandContext,
   cards: readonly string[],
 ): Promise<readonly number[]> {

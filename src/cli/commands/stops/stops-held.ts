@@ -9,7 +9,7 @@ import { ask } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirmIf } from '../../confirm.ts';
 import { printAnswer } from '../../output/print.ts';
-import { CARDS_ARGUMENT, cardIdsOf, REASON_OPTION } from './stop-options.ts';
+import { CARDS_ARGUMENT, REASON_OPTION, readCardIds } from './stop-options.ts';
 
 function deciding(
   name: Decision,
@@ -27,7 +27,7 @@ function deciding(
       }
       const isAll = cards.length === 0;
       const planned = (held: HeldStops) => heldStopsChange(name, held, options.reason);
-      const change = planned(isAll ? { all: null } : await cardIdsOf(context, cards));
+      const change = planned(isAll ? { all: null } : await readCardIds(context, cards));
       const counted = async () => (isAll ? planned({ all: await heldNow(context) }) : change);
       // A list is what the operator has looked at; all is not.
       await confirmIf(isAll, context, async () => planLines(await counted()), options);

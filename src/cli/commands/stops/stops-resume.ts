@@ -33,8 +33,8 @@ import { pastRange } from '../../past-time.ts';
 import {
   CARDS_ARGUMENT,
   CARRIER_OPTION,
-  cardIdsOf,
   REASON_OPTION,
+  readCardIds,
   resumeOrderOf,
   SINCE_OPTION,
   STOP_AGAIN_OPTION,
@@ -67,7 +67,7 @@ export const resume = defineCommand({
   options: RESUME_OPTIONS,
   run: async (context, { args: [cards], options }) => {
     requireOne(cards, options);
-    const selection = await selectionOf(context, cards, options);
+    const selection = await readSelection(context, cards, options);
     const order = resumeOrderOf(options);
     if (options.dryRun === true || (cards.length === 0 && options.yes !== true)) {
       const trial = { ...order, dry_run: true } as const;
@@ -92,13 +92,13 @@ function requireOne(cards: readonly string[], { since, carrierId }: ResumeOption
   }
 }
 
-async function selectionOf(
+async function readSelection(
   context: CommandContext,
   cards: readonly string[],
   { since, carrierId }: ResumeOptions,
 ): Promise<ResumeSelectionBody> {
   const range = await pastRange(context, { since });
-  if (range.since === undefined) return { card_ids: await cardIdsOf(context, cards) };
+  if (range.since === undefined) return { card_ids: await readCardIds(context, cards) };
   return { since: range.since, ...(carrierId === undefined ? {} : { carrier_id: carrierId }) };
 }
 

@@ -40,7 +40,7 @@ const single = defineCommand({
     WAIT_OPTION,
   ],
   run: async (context, { options }) => {
-    const cardId = await cardIdOf(context, options.cardId, options.iccid);
+    const cardId = await readCardId(context, options.cardId, options.iccid);
     const trigger = await ask(context, 'queueing the card', (client) =>
       client.triggerSingle(options.task, cardId),
     );
@@ -48,7 +48,7 @@ const single = defineCommand({
   },
 });
 
-async function cardIdOf(context: CommandContext, cardId: number | undefined, iccid: string | undefined) {
+async function readCardId(context: CommandContext, cardId: number | undefined, iccid: string | undefined) {
   if ((cardId === undefined) === (iccid === undefined)) {
     throw new CardpollError('usage', 'card_missing', 'give either --card-id or --iccid');
   }
@@ -64,7 +64,7 @@ async function outcomeIfKnown(
   trigger: TriggerBody,
 ): Promise<FieldsOf> {
   try {
-    return await outcomeOf(context, cardId, trigger);
+    return await readOutcome(context, cardId, trigger);
   } catch (error) {
     if (!(error instanceof CardpollError)) throw error;
     context.io.stderr.write(`cardpoll: the result of the poll cannot be shown: ${error.message}\n`);
@@ -73,7 +73,7 @@ async function outcomeIfKnown(
 }
 
 /** What the gateway reported about the card, or why the poll failed. */
-async function outcomeOf(
+async function readOutcome(
   context: CommandContext,
   cardId: number,
   { task_type: task, failed, succeeded }: TriggerBody,
@@ -107,7 +107,7 @@ const batch = defineCommand({
     WAIT_OPTION,
   ],
   run: async (context, { options }) => {
-    const cardIds = await cardIdsOf(options.cardIds, options.file);
+    const cardIds = await readCardIds(options.cardIds, options.file);
     const answer = await ask(context, 'queueing the cards', (client) =>
       client.triggerBatch(options.task, cardIds),
     );
@@ -117,7 +117,7 @@ const batch = defineCommand({
   },
 });
 
-async function cardIdsOf(cardIds: readonly number[] | undefined, file: string | undefined) {
+async function readCardIds(cardIds: readonly number[] | undefined, file: string | undefined) {
   if ((cardIds === undefined) === (file === undefined)) {
     throw new CardpollError('usage', 'card_ids_missing', 'give either --card-ids or --file');
   }
@@ -179,7 +179,7 @@ const byCondition = defineCommand({
   ],
   run: async (context, { options }) => {
     const selection = { carrier_id: options.carrierId ?? null, status: options.status ?? null };
-    const plan = () => planOf(context, options.task, selection);
+    const plan = () => askForPlan(context, options.task, selection);
     await confirm(context, plan, options);
     const trigger = await ask(context, 'queueing the cards', (client) =>
       client.triggerByCondition(options.task, { carrier_id: options.carrierId, status: options.status }),
@@ -188,7 +188,7 @@ const byCondition = defineCommand({
   },
 });
 
-async function planOf(
+async function askForPlan(
   context: CommandContext,
   task: TaskType,
   selection: NonNullable<TriggerBody['selection']>,

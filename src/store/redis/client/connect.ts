@@ -156,7 +156,7 @@ async function tlsErrorAt(
   { nodes, shown }: RedisTarget,
   options: ConnectionOptions,
 ): Promise<CardpollError | null> {
-  const errors = await Promise.all(nodes.map((node) => tlsErrorOf(node, options)));
+  const errors = await Promise.all(nodes.map((node) => probeTls(node, options)));
   for (const error of errors) {
     const fault = tlsFaultOf(error);
     if (fault === null) continue;
@@ -174,7 +174,7 @@ async function tlsErrorAt(
 }
 
 /** Sends PING, because a server refuses a client certificate only when the connection is used. */
-function tlsErrorOf(
+function probeTls(
   { host, port }: RedisTarget['nodes'][number],
   options: ConnectionOptions,
 ): Promise<unknown> {

@@ -33,7 +33,7 @@ export function commandsOn(key: string): string[][] {
   return commands.map((command) => command.split(' ').map((word) => (word === 'key' ? key : word)));
 }
 
-export async function missingRightsOf(shared: Redis | Cluster): Promise<MissingRights> {
+export async function findMissingRights(shared: Redis | Cluster): Promise<MissingRights> {
   const connection = another(shared);
   const rightFor = async (name: string, ...args: RedisArgument[]): Promise<string | null> =>
     rightIn(await refusal(connection.call(name, ...args)), name);

@@ -1,7 +1,7 @@
 // The limits of requests a minute, over a server whose wall clock steps.
 import fastify from 'fastify';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { limitsOf } from '../../../../src/api/guard/access.ts';
+import { registerLimits } from '../../../../src/api/guard/access.ts';
 import { RequestCounts } from '../../../../src/api/guard/request-counts.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -11,7 +11,7 @@ it('a limit is over after a minute, although the wall clock stepped back by an h
   const clock = new FakeClock();
   const app = fastify();
   const settings = { adminTokens: [], rateLimitPerMinute: 0, refusalLimitPerMinute: 2 };
-  const { refusals } = await limitsOf(app, { settings }, { refused: () => {} }, clock);
+  const { refusals } = await registerLimits(app, { settings }, { refused: () => {} }, clock);
   app.get('/', async (request, reply) => {
     await refusals(request, reply);
     return 'counted';
