@@ -1,5 +1,5 @@
 // Rings in Redis: each ring has one hash for its state and many small sets of card ids. The scripts ring-*.lua change
-// them. This file creates, builds, advances and drops rings; ring-members.ts handles their cards, ring-resizer.ts their
+// them. This file creates, builds, advances and drops rings; ring-cards.ts handles their cards, ring-resizer.ts their
 // buckets. docs/architecture.md explains the idea.
 //
 // A script gets the generation and the numbers of its buckets. If these have changed meanwhile, it does nothing, and
@@ -9,7 +9,7 @@ import { askPerTaskType, type TaskType } from '../../../domain/task-type.ts';
 import { type RingState, type Rings, ringUnknown } from '../../ports/live/rings.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
-import { ringMembers } from './ring-members.ts';
+import { ringCards } from './ring-cards.ts';
 import { ringResizer } from './ring-resizer.ts';
 import { ringReader, type StateReply, stateOf } from './ring-state.ts';
 
@@ -46,7 +46,7 @@ export function redisRings(client: RedisClient, keys: Keys): Rings {
   }
 
   return {
-    ...ringMembers(client, keys),
+    ...ringCards(client, keys),
 
     async list() {
       const found = await askPerTaskType(async (taskType) => {

@@ -33,7 +33,7 @@ interface BucketGroup {
   readonly ids: number[];
 }
 
-export function ringMembers(
+export function ringCards(
   client: RedisClient,
   keys: Keys,
 ): Pick<Rings, 'add' | 'remove' | 'contains' | 'page' | 'recount'> {
