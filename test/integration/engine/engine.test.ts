@@ -3,31 +3,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Instruments } from '../../../src/api/metrics/instruments.ts';
-import { ALERTS, WEBHOOKS } from '../../../src/config/settings/alert-settings.ts';
-import { POLLING } from '../../../src/config/settings/polling-settings.ts';
-import { STOPS } from '../../../src/config/settings/stop-settings.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
-import { Engine } from '../../../src/engine/engine.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
 import { GatewayClient } from '../../../src/gateway/call/client.ts';
-import { FlowControlledGateway } from '../../../src/gateway/flow/flow-control.ts';
 import type { UpstreamGateway } from '../../../src/gateway/gateway.ts';
-import { Presence } from '../../../src/health/presence.ts';
 import { type Clock, systemClock } from '../../../src/platform/clock.ts';
 import { Teardown } from '../../../src/platform/service.ts';
-import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { bareEngine } from '../../support/bare-engine.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { UNJUDGED } from '../../support/fleet-health.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { Gate } from '../../support/gated-port.ts';
-import { defaultsOf, gatewayConfig } from '../../support/gateway-config.ts';
-import { MESSAGE_MEANS } from '../../support/message-means.ts';
-import { PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
+import { gatewayConfig } from '../../support/gateway-config.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const DRAIN_TIMEOUT_MS = 500;
@@ -53,37 +44,7 @@ beforeAll(async () => {
 afterAll(() => teardown.run());
 
 function makeEngine(live: LiveStore, clock: Clock): Engine {
-  const meter = new Instruments();
-  const means = { ...PLAIN_GATEWAY, clock, meter, random: Math.random };
-  return new Engine(
-    {
-      instanceId: 'w1',
-      hostname: 'h',
-      pid: 1,
-      version: '0',
-      roles: ['worker', 'scheduler'],
-      timeZone: 'Asia/Shanghai',
-      gateway: { maxConcurrency: null },
-      polling: { ...defaultsOf(POLLING), drainTimeoutMs: DRAIN_TIMEOUT_MS },
-      stops: defaultsOf(STOPS),
-      alerts: defaultsOf(ALERTS),
-      webhooks: defaultsOf(WEBHOOKS),
-      usage: { maxMbitPerSecond: 150, jumpFactor: 20 },
-      cleanup: { schedule: 'off', pauseMs: 0 },
-    },
-    {
-      ...{ live, records, fleet: MESSAGE_MEANS.fleet, log, ...means },
-      gateway: new FlowControlledGateway({ ...means, gateway: upstream, onChange: () => {} }),
-      probeAddress: () => null,
-      reloadFailure: () => null,
-      logTrouble: () => null,
-      health: UNJUDGED,
-      presence: new Presence(clock),
-      audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
-      digest: { note: () => {} },
-      guard: new SsrfGuard([]),
-    },
-  );
+  return bareEngine({ live, records, upstream, log, clock, drainTimeoutMs: DRAIN_TIMEOUT_MS });
 }
 
 it('stops within the drain timeout and three seconds while Redis hangs', async () => {

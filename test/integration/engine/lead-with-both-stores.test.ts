@@ -3,26 +3,16 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Instruments } from '../../../src/api/metrics/instruments.ts';
-import { ALERTS, WEBHOOKS } from '../../../src/config/settings/alert-settings.ts';
-import { POLLING } from '../../../src/config/settings/polling-settings.ts';
-import { STOPS } from '../../../src/config/settings/stop-settings.ts';
-import { Engine } from '../../../src/engine/engine.ts';
-import { FlowControlledGateway } from '../../../src/gateway/flow/flow-control.ts';
-import { Presence } from '../../../src/health/presence.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
 import { Teardown } from '../../../src/platform/service.ts';
-import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { bareEngine } from '../../support/bare-engine.ts';
 import { BreakableLink } from '../../support/breakable-link.ts';
-import { UNJUDGED } from '../../support/fleet-health.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
-import { defaultsOf } from '../../support/gateway-config.ts';
-import { MESSAGE_MEANS } from '../../support/message-means.ts';
-import { ONE_CARD_A_CALL, PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
+import { ONE_CARD_A_CALL } from '../../support/one-card-calls.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -89,39 +79,16 @@ async function makeEngine(
   };
   teardown.add(() => stores.live.close());
   teardown.add(() => stores.records.close());
-  const meter = new Instruments();
-  const means = { ...PLAIN_GATEWAY, clock: systemClock, meter, random: Math.random };
   const call = () => Promise.reject(new Error('no card is due'));
   const upstream = { ...ONE_CARD_A_CALL, call };
-  const engine = new Engine(
-    {
-      instanceId,
-      hostname: 'h',
-      pid: 1,
-      version: '0',
-      roles,
-      timeZone: 'Asia/Shanghai',
-      gateway: { maxConcurrency: null },
-      polling: { ...defaultsOf(POLLING), drainTimeoutMs: 500 },
-      stops: defaultsOf(STOPS),
-      alerts: defaultsOf(ALERTS),
-      webhooks: defaultsOf(WEBHOOKS),
-      usage: { maxMbitPerSecond: 150, jumpFactor: 20 },
-      cleanup: { schedule: 'off', pauseMs: 0 },
-    },
-    {
-      ...{ ...stores, fleet: MESSAGE_MEANS.fleet, log, ...means },
-      gateway: new FlowControlledGateway({ ...means, gateway: upstream as never, onChange: () => {} }),
-      probeAddress: () => null,
-      reloadFailure: () => null,
-      logTrouble: () => null,
-      health: UNJUDGED,
-      presence: new Presence(systemClock),
-      audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
-      digest: { note: () => {} },
-      guard: new SsrfGuard([]),
-    },
-  );
+  const engine = bareEngine({
+    ...stores,
+    upstream: upstream as never,
+    log,
+    instanceId,
+    roles,
+    drainTimeoutMs: 500,
+  });
   teardown.add(() => engine.stop());
   return engine;
 }

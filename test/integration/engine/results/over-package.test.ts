@@ -2,31 +2,22 @@
 // on although cardpoll knows, and how far apart its polls are.
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Instruments } from '../../../../src/api/metrics/instruments.ts';
-import { ALERTS, WEBHOOKS } from '../../../../src/config/settings/alert-settings.ts';
-import { POLLING } from '../../../../src/config/settings/polling-settings.ts';
-import { STOPS } from '../../../../src/config/settings/stop-settings.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { phaseHash } from '../../../../src/domain/schedule/phase.ts';
 import { TASKS } from '../../../../src/domain/task-type.ts';
-import { Engine } from '../../../../src/engine/engine.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
-import { FlowControlledGateway } from '../../../../src/gateway/flow/flow-control.ts';
 import { demoIccid } from '../../../../src/gateway/simulate/simulated-fleet.ts';
-import { Presence } from '../../../../src/health/presence.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { Teardown } from '../../../../src/platform/service.ts';
-import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
+import { bareEngine } from '../../../support/bare-engine.ts';
 import { cardRow } from '../../../support/cards.ts';
-import { UNJUDGED } from '../../../support/fleet-health.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
-import { defaultsOf, gatewayConfig } from '../../../support/gateway-config.ts';
+import { gatewayConfig } from '../../../support/gateway-config.ts';
 import { HEALTHY } from '../../../support/healthy-answers.ts';
-import { PLAIN_GATEWAY } from '../../../support/one-card-calls.ts';
 import { startScriptedGateway } from '../../../support/scripted-gateway.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -78,38 +69,13 @@ beforeAll(async () => {
       },
     },
   );
-  const means = { ...PLAIN_GATEWAY, clock: systemClock, meter: new Instruments(), random: Math.random };
   const gateway = new GatewayClient(gatewayConfig({ url: scripted.url }), {
     log: pino({ level: 'silent' }),
     clock: systemClock,
     calendar: new MonthCalendar('Asia/Shanghai'),
   });
   teardown.add(() => gateway.close());
-  const engine = new Engine(
-    {
-      ...{ instanceId: 'w1', hostname: 'h', pid: 1, version: '0', roles: ['worker', 'scheduler'] },
-      timeZone: 'Asia/Shanghai',
-      gateway: { maxConcurrency: null },
-      polling: defaultsOf(POLLING),
-      stops: defaultsOf(STOPS),
-      alerts: defaultsOf(ALERTS),
-      webhooks: defaultsOf(WEBHOOKS),
-      usage: { maxMbitPerSecond: 150, jumpFactor: 20 },
-      cleanup: { schedule: 'off', pauseMs: 0 },
-    },
-    {
-      ...{ live, records, fleet: await records.fleet(), log, ...means },
-      gateway: new FlowControlledGateway({ ...means, gateway, onChange: () => {} }),
-      probeAddress: () => null,
-      reloadFailure: () => null,
-      logTrouble: () => null,
-      health: UNJUDGED,
-      presence: new Presence(systemClock),
-      audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
-      digest: { note: () => {} },
-      guard: new SsrfGuard([]),
-    },
-  );
+  const engine = bareEngine({ live, records, upstream: gateway, log });
   await engine.start();
   teardown.add(() => engine.stop());
 });
