@@ -3,10 +3,9 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { freePort } from '../support/free-port.ts';
 import { endProcess, spawnOwned } from '../support/owned-process.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { type PostgresServer, query, startPostgres } from '../support/postgres-server.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-topologies.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -90,13 +89,7 @@ export class Stack {
   }
 
   async sql(text: string): Promise<void> {
-    const client = new pg.Client({ connectionString: this.postgres.url });
-    await client.connect();
-    try {
-      await client.query(text);
-    } finally {
-      await client.end();
-    }
+    await query(this.postgres.url, text);
   }
 
   async stop(): Promise<void> {

@@ -1,10 +1,10 @@
 // `cardpoll migrate status` of a database that is not there yet, and of one that is ahead of the binary.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { cliHere } from '../support/cli-here.ts';
 import { Fleet } from '../support/fleet.ts';
+import { query } from '../support/postgres-server.ts';
 import { runCli, waitFor } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -22,10 +22,7 @@ it('says that the schema is of a later version, on which the daemon starts and p
   onTestFinished(() => fleet.close());
   const env = { CARDPOLL_DATABASE_URL: fleet.databaseUrl };
   await runCli(['migrate', 'up'], { env });
-  const client = new pg.Client({ connectionString: fleet.databaseUrl });
-  await client.connect();
-  await client.query(`INSERT INTO cardpoll_migrations (id, checksum) VALUES ('9999_later', 'x')`);
-  await client.end();
+  await query(fleet.databaseUrl, `INSERT INTO cardpoll_migrations (id, checksum) VALUES ('9999_later', 'x')`);
 
   const status = await cliHere(['migrate', 'status'], { env });
   expect(status.code).toBe(0);

@@ -1,10 +1,10 @@
 // How soon a card that is over its package is stopped: when the reading is known, and not an interval later. The built
 // daemon on real stores.
-import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
+import { query } from '../support/postgres-server.ts';
 import { waitFor } from '../support/processes.ts';
 import {
   type ScriptedCall,
@@ -39,10 +39,7 @@ beforeAll(async () => {
   gateway = await startScriptedGateway(answer);
   fleet = await Fleet.start({ gatewayUrl: gateway.url });
   // Before the daemon makes its rings, so that they begin in one moment, as those of a new fleet do.
-  const database = new pg.Client({ connectionString: fleet.databaseUrl });
-  await database.connect();
-  await database.query('UPDATE polling_configs SET interval_seconds = $1', [INTERVAL_SECONDS]);
-  await database.end();
+  await query(fleet.databaseUrl, 'UPDATE polling_configs SET interval_seconds = $1', [INTERVAL_SECONDS]);
   await fleet.startDaemon();
 });
 afterAll(async () => {

@@ -1,12 +1,12 @@
 // Two databases and one Redis: the second fleet is refused with both names, at its start and when it took the Redis after all
 // was lost; a database that takes the place of another one adopts its Redis.
 import { Redis } from 'ioredis';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cliHere } from '../support/cli-here.ts';
 import { Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase } from '../support/fresh-stores.ts';
+import { query } from '../support/postgres-server.ts';
 import { runCli, waitFor } from '../support/processes.ts';
 import { runDoctor } from '../support/run-doctor.ts';
 
@@ -17,11 +17,8 @@ let others: Record<string, string>;
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
 async function idOf(databaseUrl: string): Promise<string> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  const { rows } = await client.query('SELECT fleet_id::text AS id FROM fleet');
-  await client.end();
-  return rows[0].id;
+  const [row] = await query(databaseUrl, 'SELECT fleet_id::text AS id FROM fleet');
+  return row?.id;
 }
 
 beforeAll(async () => {

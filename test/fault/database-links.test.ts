@@ -1,11 +1,10 @@
 // Daemons that lose PostgreSQL, one of them or all: another one leads, or none does and says so; what waited is done
 // afterwards, and no ring is lost. Also a failover that leads to a read-only server.
-import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { BreakableLink } from '../support/breakable-link.ts';
 import { type Daemon, Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';
-import { standbyOf, startPostgres } from '../support/postgres-server.ts';
+import { query, standbyOf, startPostgres } from '../support/postgres-server.ts';
 import { runCli, waitFor } from '../support/processes.ts';
 
 const CARDS = 1_000;
@@ -121,7 +120,10 @@ it('no instance leads while none reaches PostgreSQL, health and doctor say why, 
   expect([await isLeader(linked), await isLeader(other)]).toEqual([false, false]);
 
   // The doctor reaches PostgreSQL by another way: cards that came meanwhile are in no ring, and no rebuild would help.
-  await sql(fleet.databaseUrl, `INSERT INTO cards (card_id, iccid) VALUES (999999, '89860000000000999999')`);
+  await query(
+    fleet.databaseUrl,
+    `INSERT INTO cards (card_id, iccid) VALUES (999999, '89860000000000999999')`,
+  );
   const env = {
     CARDPOLL_URL: other.url,
     CARDPOLL_REDIS_URL: fleet.redisServer.url,
@@ -160,7 +162,7 @@ it('an address that leads to a standby: readyz names it, and the promoted server
     env: { CARDPOLL_DATABASE_URL: link.around(fleet.databaseUrl) },
   });
   expect(stderr).toContain('takes no writes: it is a standby, or set to read only');
-  await sql(standby.url, 'SELECT pg_promote()');
+  await query(standby.url, 'SELECT pg_promote()');
   await ready(linked);
   await leads(linked);
   await fleet.importCards(2 * CARDS);
@@ -171,7 +173,7 @@ it('PostgreSQL answers but its disk is full: readyz and health say so, and all r
   const { fleet, linked } = await linkedFleet();
   await fleet.setIntervals(2);
   // Stands for a full disk: the error of one.
-  await sql(
+  await query(
     fleet.databaseUrl,
     `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
      BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
@@ -187,7 +189,7 @@ it('PostgreSQL answers but its disk is full: readyz and health say so, and all r
   );
   expect(since).not.toBeNull();
   expect(await isLeader(linked)).toBe(true);
-  await sql(fleet.databaseUrl, 'DROP TRIGGER full_disk ON card_polls');
+  await query(fleet.databaseUrl, 'DROP TRIGGER full_disk ON card_polls');
   await ready(linked);
   await waitFor(async () => (await outageIn(linked)) === undefined, { what: 'health to be well' });
 });
@@ -221,10 +223,3 @@ it('a worker whose PostgreSQL swallows packets keeps no slots from the others', 
   expect(await problemsOf(linked)).toMatch(/^the database could not be used for \d+ s: PostgreSQL at /);
   expect(await problemsOf(other)).toBe('');
 });
-
-async function sql(url: string, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(text);
-  await client.end();
-}

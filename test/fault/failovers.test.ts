@@ -1,10 +1,9 @@
 // Failovers that lose writes: a Redis replica and a PostgreSQL standby that are promoted without the last changes. The
 // daemon goes on with what they know, and rings and cards agree again by themselves.
 import { Redis } from 'ioredis';
-import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
-import { type PostgresServer, standbyOf, startPostgres } from '../support/postgres-server.ts';
+import { type PostgresServer, query, standbyOf, startPostgres } from '../support/postgres-server.ts';
 import { waitFor } from '../support/processes.ts';
 import { startRedisSentinel } from '../support/redis-topologies.ts';
 
@@ -81,7 +80,7 @@ it('PostgreSQL promotes a standby that lacks the last cards', async () => {
 
   const standby = await standbyOf(primary);
   closing.push(() => standby.stop());
-  await sql(fleet, `DELETE FROM cards WHERE card_id <= 100`);
+  await query(fleet.databaseUrl, `DELETE FROM cards WHERE card_id <= 100`);
   await counted(fleet, CARDS - 100);
   await primary.kill();
   await promote(standby);
@@ -94,15 +93,5 @@ it('PostgreSQL promotes a standby that lacks the last cards', async () => {
 /** It answers at the address of the server it replaces, as behind a virtual address. */
 async function promote(standby: PostgresServer): Promise<void> {
   await standby.start();
-  const client = new pg.Client({ connectionString: standby.url });
-  await client.connect();
-  await client.query('SELECT pg_promote()');
-  await client.end();
-}
-
-async function sql(fleet: Fleet, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: fleet.databaseUrl });
-  await client.connect();
-  await client.query(text);
-  await client.end();
+  await query(standby.url, 'SELECT pg_promote()');
 }

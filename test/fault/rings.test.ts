@@ -1,9 +1,9 @@
 // Rings that come to differ from configs and cards: configs changed in SQL, buckets lost, a Redis that was replaced, a
 // leader killed in the middle. Every card is polled as its configs say again, without anybody's help.
-import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { TaskType } from '../../src/domain/task-type.ts';
 import { Fleet } from '../support/fleet.ts';
+import { query } from '../support/postgres-server.ts';
 import { waitFor } from '../support/processes.ts';
 
 const CARDS = 2_000;
@@ -21,16 +21,9 @@ async function loadedFleet(options: Parameters<typeof Fleet.start>[0] = {}): Pro
   // A card that is found verified changes, and what changes comes back to its rings by itself: nothing to repair.
   for (const id of ['1', '2']) await fleet.cli('configs', 'disable', id, '--yes');
   await fleet.importCards(CARDS);
-  await sql(fleet, `UPDATE cards SET carrier_id = 2 WHERE card_id > ${HALF}`);
+  await query(fleet.databaseUrl, `UPDATE cards SET carrier_id = 2 WHERE card_id > ${HALF}`);
   await held(fleet, 'carddata', CARDS);
   return fleet;
-}
-
-async function sql(fleet: Fleet, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: fleet.databaseUrl });
-  await client.connect();
-  await client.query(text);
-  await client.end();
 }
 
 async function bucketKeys(fleet: Fleet, taskType: TaskType): Promise<string[]> {
@@ -76,12 +69,15 @@ function init(fleet: Fleet): Promise<InitBody> {
 describe('configs changed in SQL', () => {
   it('carrier, then task type: the rings follow, and nothing blocks', async () => {
     const fleet = await loadedFleet();
-    await sql(fleet, 'UPDATE polling_configs SET carrier_id = 2 WHERE id = 3');
+    await query(fleet.databaseUrl, 'UPDATE polling_configs SET carrier_id = 2 WHERE id = 3');
     await held(fleet, 'carddata', HALF);
-    await sql(fleet, 'UPDATE polling_configs SET carrier_id = NULL WHERE id = 3');
+    await query(fleet.databaseUrl, 'UPDATE polling_configs SET carrier_id = NULL WHERE id = 3');
     await held(fleet, 'carddata', CARDS);
     // Of two configs for the same cards the one of higher priority polls them all.
-    await sql(fleet, `UPDATE polling_configs SET task_type = 'package', priority = 5 WHERE id = 3`);
+    await query(
+      fleet.databaseUrl,
+      `UPDATE polling_configs SET task_type = 'package', priority = 5 WHERE id = 3`,
+    );
     await held(fleet, 'carddata', 0);
     // All of its type's cards were in the other ring before, so their number alone tells nothing.
     const items = await waitFor(
@@ -96,7 +92,7 @@ describe('configs changed in SQL', () => {
     );
     await held(fleet, 'package', CARDS);
     expect(items?.[3]?.problems).toEqual(['every card it matches is polled by config 3']);
-    await sql(fleet, 'DELETE FROM cards WHERE card_id <= 10');
+    await query(fleet.databaseUrl, 'DELETE FROM cards WHERE card_id <= 10');
     await held(fleet, 'package', CARDS - 10);
   });
 });
@@ -127,7 +123,7 @@ describe('kill -9 of the leader', () => {
 
   it('in the middle of a rebuild, then of a comparison: the next one goes on', async () => {
     const fleet = await loadedFleet({ env });
-    await sql(fleet, 'UPDATE polling_configs SET carrier_id = 2 WHERE id = 3');
+    await query(fleet.databaseUrl, 'UPDATE polling_configs SET carrier_id = 2 WHERE id = 3');
     await killWhen(fleet, ({ status, loaded }) => status === 'running' && loaded > 0);
     await fleet.startDaemon();
     await held(fleet, 'carddata', HALF);

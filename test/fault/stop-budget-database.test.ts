@@ -1,27 +1,16 @@
 // The budget of stops is kept, and used up, while PostgreSQL crashes and is started again, or fails over to a standby that
 // has every commit. A standby that lacks the last commits lets it be exceeded by the stops counted in them
 // (docs/decisions/0032-safeguards-of-stops.md).
-import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { BreakableLink } from '../support/breakable-link.ts';
 import { expectBudgetExceededByLost, expectBudgetKeptOver } from '../support/budgeted-fleet.ts';
-import { type PostgresServer, startPostgres, streamingStandbyOf } from '../support/postgres-server.ts';
+import { type PostgresServer, query, startPostgres, streamingStandbyOf } from '../support/postgres-server.ts';
 import { waitFor } from '../support/processes.ts';
 
 const servers: PostgresServer[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0).reverse()) await server.stop();
 });
-
-async function ask(server: PostgresServer, text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: server.url });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 it('over a crash of PostgreSQL', async () => {
   const postgres = await startPostgres();
@@ -38,10 +27,11 @@ it('over a failover to a synchronous standby', async () => {
   servers.push(primary);
   const standby = await streamingStandbyOf(primary);
   servers.push(standby);
-  await ask(primary, "ALTER SYSTEM SET synchronous_standby_names = '*'");
-  await ask(primary, 'SELECT pg_reload_conf()');
+  await query(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await query(primary.url, 'SELECT pg_reload_conf()');
   await waitFor(
-    async () => (await ask(primary, 'SELECT sync_state FROM pg_stat_replication'))[0]?.sync_state === 'sync',
+    async () =>
+      (await query(primary.url, 'SELECT sync_state FROM pg_stat_replication'))[0]?.sync_state === 'sync',
     { what: 'the standby to be synchronous' },
   );
   await expectBudgetKeptOver(primary, async () => {
@@ -56,9 +46,9 @@ it('over a failover to an asynchronous standby, but for the stops it lacks', asy
   const standby = await streamingStandbyOf(primary, link.port);
   servers.push(standby);
   await expectBudgetExceededByLost(primary, async (stopMore) => {
-    const [at] = await ask(primary, 'SELECT pg_current_wal_lsn()::text AS lsn');
+    const [at] = await query(primary.url, 'SELECT pg_current_wal_lsn()::text AS lsn');
     const hasAll = `SELECT coalesce(pg_last_wal_replay_lsn() >= '${at?.lsn}', false) AS ok`;
-    await waitFor(async () => (await ask(standby, hasAll))[0]?.ok, { what: 'the standby to follow' });
+    await waitFor(async () => (await query(standby.url, hasAll))[0]?.ok, { what: 'the standby to follow' });
     await link.close();
     await stopMore();
     return failOver(primary, standby);
@@ -68,7 +58,7 @@ it('over a failover to an asynchronous standby, but for the stops it lacks', asy
 /** @returns the port of the server that takes over. */
 async function failOver(primary: PostgresServer, standby: PostgresServer): Promise<number> {
   await primary.kill();
-  await ask(standby, 'SELECT pg_promote()');
-  expect(await ask(standby, 'SELECT pg_is_in_recovery() AS follows')).toEqual([{ follows: false }]);
+  await query(standby.url, 'SELECT pg_promote()');
+  expect(await query(standby.url, 'SELECT pg_is_in_recovery() AS follows')).toEqual([{ follows: false }]);
   return standby.port;
 }

@@ -5,12 +5,11 @@ import { once } from 'node:events';
 import { mkdirSync, rmdirSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { FakeTime } from '../support/fake-time.ts';
 import { freePort } from '../support/free-port.ts';
 import { emptyDatabase, freshRedis } from '../support/fresh-stores.ts';
-import { type PostgresServer, standbyOf, startPostgres } from '../support/postgres-server.ts';
+import { type PostgresServer, query, standbyOf, startPostgres } from '../support/postgres-server.ts';
 import { runCli, spawnCli } from '../support/processes.ts';
 import { programPath } from '../support/provision.ts';
 import { type Finding, runDoctor } from '../support/run-doctor.ts';
@@ -112,7 +111,7 @@ it('months ahead without a partition: a daemon as the command starts it makes th
     env.CARDPOLL_DATABASE_URL,
     "SELECT relname AS value FROM pg_class WHERE relkind = 'r' AND relname LIKE 'card_usage_2%' ORDER BY 1 DESC",
   );
-  await query(env.CARDPOLL_DATABASE_URL, `DROP TABLE ${month}`);
+  await query(env.CARDPOLL_DATABASE_URL, `DROP TABLE ${month?.value}`);
   const item = await find('usage partitions', env);
   expect([item.status, item.detail]).toEqual(['warning', expect.stringMatching(/^only 2 months ahead of/)]);
   await lead(item.command);
@@ -167,13 +166,13 @@ it('a replica that is behind: the command shows it, until it has caught up', asy
 it('servers that are too old, as real ones report themselves but for the version, until they are updated', async () => {
   const redis = await freshRedis();
   const databaseUrl = await emptyDatabase();
-  const [version = ''] = await query(
+  const [version] = await query<{ value: string }>(
     databaseUrl,
     "SELECT (current_setting('server_version_num')::integer / 10000)::text AS value",
   );
   const old = {
     CARDPOLL_REDIS_URL: await saysInstead(redis.url, /redis_version:\d/, 'redis_version:5'),
-    CARDPOLL_DATABASE_URL: await saysInstead(databaseUrl, column(version), column('13')),
+    CARDPOLL_DATABASE_URL: await saysInstead(databaseUrl, column(version?.value ?? ''), column('13')),
   };
   const { code, found } = await runDoctor(await surroundings(old));
   expect(code).toBe(1);
@@ -206,15 +205,6 @@ it("a clock that is off: the command sets it, here in the place of the machine's
   expect((await find('redis clock', env)).status).toBe('ok');
   expect((await find('postgresql clock', env)).status).toBe('ok');
 });
-
-/** @returns the column `value` */
-async function query(url: string, sql: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<{ value: string }>(sql);
-  await client.end();
-  return rows.map(({ value }) => value);
-}
 
 /** The text as PostgreSQL sends a column that holds it: after its length. */
 const column = (text: string) => `\0\0\0${String.fromCharCode(text.length)}${text}`;

@@ -8,6 +8,7 @@ import { Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';
 import { emptyDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { releaseOf } from '../support/other-release.ts';
+import { query } from '../support/postgres-server.ts';
 import { runCli, spawnCli, waitFor } from '../support/processes.ts';
 import { asDocumentedUser } from '../support/redis-user.ts';
 import { runDoctor } from '../support/run-doctor.ts';
@@ -172,11 +173,8 @@ describe('surroundings', () => {
   it('a database that takes no writes', async () => {
     const url = await emptyDatabase();
     await runCli(['migrate', 'up'], { env: { CARDPOLL_DATABASE_URL: url } });
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
     const name = new URL(url).pathname.slice(1);
-    await client.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
-    await client.end();
+    await query(url, `ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
     const { code, statusOf } = await examine({ CARDPOLL_DATABASE_URL: url });
     expect([code, statusOf('postgresql replication')]).toEqual([1, 'failed']);
   });

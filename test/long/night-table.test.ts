@@ -8,7 +8,7 @@ import type { OverviewBody } from '../../src/api/client/client-bodies.ts';
 import { answer, type BadGateway, startBadGateway } from '../support/bad-gateway.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { type PostgresServer, query, startPostgres } from '../support/postgres-server.ts';
 import { waitFor } from '../support/processes.ts';
 import { type Script, type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
 
@@ -39,10 +39,7 @@ const sick = (one: Script) => async () => gateway.follow(one);
 const cured = async () => gateway.follow(healthy);
 
 async function sql(text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: fleet.databaseUrl });
-  await client.connect();
-  await client.query(text);
-  await client.end();
+  await query(fleet.databaseUrl, text);
 }
 const readOnly = async (setting: 'on' | 'off') => {
   await sql(`ALTER SYSTEM SET default_transaction_read_only = ${setting}`);

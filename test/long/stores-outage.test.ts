@@ -1,11 +1,10 @@
 // Somebody is woken while the stores are away, by a message that needs neither, and afterwards the outage is in the alert history.
 // Two real daemons, real stores and a receiver, whose own count is the measure.
-import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AlertBody, PageBody } from '../../src/api/client/client-bodies.ts';
 import { answer, type BadGateway, startBadGateway } from '../support/bad-gateway.ts';
 import { Fleet } from '../support/fleet.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { type PostgresServer, query, startPostgres } from '../support/postgres-server.ts';
 import { waitFor } from '../support/processes.ts';
 
 interface Message {
@@ -46,11 +45,8 @@ const outages = async () =>
   );
 
 async function setReadOnly(setting: 'on' | 'off'): Promise<void> {
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
-  await client.query(`ALTER SYSTEM SET default_transaction_read_only = ${setting}`);
-  await client.query('SELECT pg_reload_conf()');
-  await client.end();
+  await query(postgres.url, `ALTER SYSTEM SET default_transaction_read_only = ${setting}`);
+  await query(postgres.url, 'SELECT pg_reload_conf()');
 }
 
 const FAULTS: ReadonlyArray<{

@@ -2,12 +2,12 @@
 // add up.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BatchBody, PageBody, TriggerBody } from '../../src/api/client/client-bodies.ts';
 import { TASKS, type TaskType } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
+import { query } from '../support/postgres-server.ts';
 import { runCli, waitFor } from '../support/processes.ts';
 
 const CARDS = 6_000;
@@ -49,10 +49,7 @@ function over(id: string): Promise<TriggerBody> {
 }
 
 async function removeCards(first: number, last: number): Promise<void> {
-  const client = new pg.Client({ connectionString: fleet.databaseUrl });
-  await client.connect();
-  await client.query('DELETE FROM cards WHERE card_id BETWEEN $1 AND $2', [first, last]);
-  await client.end();
+  await query(fleet.databaseUrl, 'DELETE FROM cards WHERE card_id BETWEEN $1 AND $2', [first, last]);
 }
 
 /** Waits until the worker log tells exactly these completed polls of the type. */

@@ -2,13 +2,12 @@
 // off from their database, a database that fails, and a gateway that refuses and loses some stops. Used by
 // test/e2e/stop-budget.test.ts, test/long/stop-budget.test.ts and test/fault/stop-budget-database.test.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { expect } from 'vitest';
 import { BreakableLink } from './breakable-link.ts';
 import { type Daemon, Fleet } from './fleet.ts';
 import { seededRandom } from './gzip-damage.ts';
 import { HEALTHY } from './healthy-answers.ts';
-import type { PostgresServer } from './postgres-server.ts';
+import { type PostgresServer, query } from './postgres-server.ts';
 import { waitFor } from './processes.ts';
 import { type Script, startScriptedGateway } from './scripted-gateway.ts';
 
@@ -99,18 +98,8 @@ async function startBudgetedFleet(
 }
 
 async function stopsByState(databaseUrl: string): Promise<Record<string, number>> {
-  const rows = await ask(databaseUrl, 'SELECT state, count(*)::int AS n FROM card_stops GROUP BY state');
+  const rows = await query(databaseUrl, 'SELECT state, count(*)::int AS n FROM card_stops GROUP BY state');
   return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
-}
-
-async function ask(databaseUrl: string, text: string): Promise<Record<string, unknown>[]> {
-  const database = new pg.Client({ connectionString: databaseUrl });
-  await database.connect();
-  try {
-    return (await database.query(text)).rows;
-  } finally {
-    await database.end();
-  }
 }
 
 /** One fleet from its first poll until the budget is used up. Fails when the gateway carried out one stop more. */
@@ -225,7 +214,7 @@ export function expectBudgetExceededByLost(
 
 /** Cards that are neither known as stopped nor held. */
 async function undecided(databaseUrl: string): Promise<number> {
-  const [row] = await ask(
+  const [row] = await query(
     databaseUrl,
     `SELECT count(*)::int AS n FROM cards c WHERE NOT stopped
      AND NOT EXISTS (SELECT FROM card_stops s WHERE s.card_id = c.card_id AND s.state = 'held')`,

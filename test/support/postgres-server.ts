@@ -162,13 +162,17 @@ async function answersQuery(url: string): Promise<boolean> {
   return true;
 }
 
-/** One statement with a connection of its own. */
-export async function query(url: string, text: string): Promise<void> {
+/** One statement with a connection of its own. @returns its rows */
+export async function query<Row extends pg.QueryResultRow>(
+  url: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 60_000 });
   client.on('error', () => {});
   await client.connect();
   try {
-    await client.query(text);
+    return (await client.query<Row>(text, [...values])).rows;
   } finally {
     await client.end();
   }

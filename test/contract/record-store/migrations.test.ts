@@ -1,5 +1,4 @@
 // Migrations: once each, in order, by one migrator at a time, and never over a changed file.
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { openPglite } from '../../../src/store/pglite/client.ts';
@@ -8,6 +7,7 @@ import type { SqlClient } from '../../../src/store/sql/client/sql-client.ts';
 import { MIGRATIONS, sqlMigrations } from '../../../src/store/sql/migrator.ts';
 import { firstRows } from '../../support/effort.ts';
 import { emptyDatabase } from '../../support/fresh-stores.ts';
+import { query } from '../../support/postgres-server.ts';
 import { WORKER_URL } from './stores.ts';
 
 const ALL = MIGRATIONS.map(({ id }) => id);
@@ -203,10 +203,7 @@ describe('migrations: PostgreSQL only', () => {
     const url = await emptyDatabase();
     const store = closeLater(await openPostgresRecordStore({ url, applicationName: 'cardpoll' }));
     await store.migrations.up();
-    const plain = new pg.Client({ connectionString: url });
-    await plain.connect();
-    await plain.query(`INSERT INTO cards (card_id, iccid) VALUES (1, '898600000000000001')`);
-    await plain.end();
+    await query(url, `INSERT INTO cards (card_id, iccid) VALUES (1, '898600000000000001')`);
     expect(await store.cards.find('1')).toMatchObject({
       carrierId: 0,
       status: 1,

@@ -6,7 +6,7 @@ import type { RecordStore } from '../../../src/store/ports/records/record-store.
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { BreakableLink } from '../../support/breakable-link.ts';
 import { freePort } from '../../support/free-port.ts';
-import { type PostgresServer, standbyOf, startPostgres } from '../../support/postgres-server.ts';
+import { type PostgresServer, query, standbyOf, startPostgres } from '../../support/postgres-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { addCards, range } from './stores.ts';
 
@@ -94,10 +94,7 @@ describe('a PostgreSQL failover', () => {
     await setReadOnly(primary, 'on');
     try {
       await everywhere(write);
-      const promoted = new pg.Client({ connectionString: standby.url });
-      await promoted.connect();
-      await promoted.query('SELECT pg_promote()');
-      await promoted.end();
+      await query(standby.url, 'SELECT pg_promote()');
       link.leadTo(standby.port);
       for (const { status } of await everywhere(write)) expect(status).toBe('fulfilled');
     } finally {

@@ -1,6 +1,5 @@
 // What an on-call does about alerts, over real HTTP and PostgreSQL: versions, secrets, tests of a webhook, another try,
 // acknowledgements, silences.
-import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseAddressRange } from '../../../src/platform/addresses.ts';
@@ -8,6 +7,7 @@ import { applyToRules } from '../../support/alert-rules.ts';
 import { type ApiUnderTest, type Call, startApi } from '../../support/api-under-test.ts';
 import { answer, type BadGateway, type Behaviour, startBadGateway } from '../../support/bad-gateway.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { query } from '../../support/postgres-server.ts';
 
 const RULES = '/api/admin/polling-alert-rules';
 const HISTORY = '/api/admin/polling-alert-history';
@@ -147,10 +147,7 @@ describe('secrets', () => {
 
   it('a viewer reads all rules also where plain SQL left one a URL that is none', async () => {
     const id = await created();
-    const sql = new pg.Client({ connectionString: databaseUrl });
-    await sql.connect();
-    await sql.query(`UPDATE alert_rules SET webhook_url = 'hooks.example/SECRET'`);
-    await sql.end();
+    await query(databaseUrl, `UPDATE alert_rules SET webhook_url = 'hooks.example/SECRET'`);
     for (const path of [`${RULES}/${id}`, RULES]) {
       const { status, body } = await closed.call('GET', path, as(VIEWER));
       expect([status, (body.items?.[0] ?? body).webhook_url]).toEqual([200, '…']);

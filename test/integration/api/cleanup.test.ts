@@ -1,9 +1,9 @@
 // Cleanup through the API: retentions, the preview, and one run at a time. What a run removes: the contract suite.
-import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { query } from '../../support/postgres-server.ts';
 
 const CLEANUP = '/api/admin/data-cleanup';
 const DAY_MS = 86_400_000;
@@ -13,12 +13,12 @@ let api: ApiUnderTest;
 beforeAll(async () => {
   const databaseUrl = await freshDatabase();
   api = await startApi({ redisUrl: (await freshRedis()).url, databaseUrl });
-  const sql = new pg.Client({ connectionString: databaseUrl });
-  await sql.connect();
-  await sql.query(`INSERT INTO manual_triggers (trigger_id, kind, task_type, status, total, feeding, finished_at)
+  await query(
+    databaseUrl,
+    `INSERT INTO manual_triggers (trigger_id, kind, task_type, status, total, feeding, finished_at)
     SELECT 'old-' || n, 'batch', 'realname', 'completed', 0, false, clock_timestamp() - interval '10 years'
-    FROM generate_series(1, 3) n`);
-  await sql.end();
+    FROM generate_series(1, 3) n`,
+  );
 });
 afterAll(() => api.close());
 

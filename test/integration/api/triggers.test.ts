@@ -1,10 +1,10 @@
 // Manual triggers through the API alone: no instance leads and none polls, so the leader adds no cards.
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CardpollError } from '../../../src/platform/errors.ts';
 import type { WorkItem } from '../../../src/store/ports/live/work-queue.ts';
 import { type ApiUnderTest, type Reply, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { query } from '../../support/postgres-server.ts';
 
 const TRIGGERS = '/api/admin/polling-manual-trigger';
 const AWAY = new CardpollError('unavailable', 'live_store_unreachable', 'away');
@@ -16,11 +16,11 @@ let claimNumber = 0;
 beforeAll(async () => {
   const databaseUrl = await freshDatabase();
   api = await startApi({ redisUrl: (await freshRedis()).url, databaseUrl });
-  const sql = new pg.Client({ connectionString: databaseUrl });
-  await sql.connect();
-  await sql.query(`INSERT INTO cards (card_id, iccid, carrier_id, status)
-    SELECT id, '8986' || lpad(id::text, 16, '0'), id % 4, id % 3 FROM generate_series(1, 12) id`);
-  await sql.end();
+  await query(
+    databaseUrl,
+    `INSERT INTO cards (card_id, iccid, carrier_id, status)
+    SELECT id, '8986' || lpad(id::text, 16, '0'), id % 4, id % 3 FROM generate_series(1, 12) id`,
+  );
 });
 afterAll(() => api.close());
 

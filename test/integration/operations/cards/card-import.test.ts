@@ -1,7 +1,6 @@
 // Imports into a real PostgreSQL: chunks, what spans them, and what a broken input leaves. How a row is read is in the unit
 // tests of card-file, and what a chunk does to cards in the contract suite.
 import { Readable } from 'node:stream';
-import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importCards } from '../../../../src/operations/cards/card-import.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
@@ -9,6 +8,7 @@ import { openPostgresRecordStore } from '../../../../src/store/postgres/record-s
 import { firstRows } from '../../../support/effort.ts';
 import { emptyDatabase, freshDatabase } from '../../../support/fresh-stores.ts';
 import { Gate } from '../../../support/gated-port.ts';
+import { query } from '../../../support/postgres-server.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified\n';
@@ -61,10 +61,7 @@ beforeAll(async () => {
   await store.migrations.up();
 });
 beforeEach(async () => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query('DELETE FROM cards');
-  await client.end();
+  await query(url, 'DELETE FROM cards');
 });
 afterAll(() => store.close());
 
