@@ -7,7 +7,7 @@ import pg from 'pg';
 import type { CleanupProgressBody } from '../../src/api/client/client-bodies.ts';
 import { CLEANUP_BATCH_ROWS } from '../../src/domain/cleanup.ts';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { elapsed, waitFor } from '../support/wait-for.ts';
 import { cpuSeconds, getJson, putJson, type RunningBinary, Stack } from './stack.ts';
 import { perSecond, printTable } from './table.ts';
 
@@ -204,11 +204,6 @@ async function callRate(simulatorUrl: string, work: () => Promise<unknown>): Pro
   const [from, callsFrom] = [performance.now(), await calls()];
   await work();
   return ((await calls()) - callsFrom) / ((performance.now() - from) / 1_000);
-}
-
-function elapsed(ms: number): Promise<unknown> {
-  const until = performance.now() + ms;
-  return waitFor(() => performance.now() >= until, { timeoutMs: ms + 5_000, everyMs: 50 });
 }
 
 function report(

@@ -9,7 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { elapsed, waitFor } from '../support/wait-for.ts';
 import { bareLoop } from './bare-loop.ts';
 import { profileFor, startBatchGateway } from './batch-gateway.ts';
 import { cpuSeconds, getJson, putJson, Stack } from './stack.ts';
@@ -228,9 +228,4 @@ async function measurePolls(
   };
   await daemon.stop();
   return measured;
-}
-
-function elapsed(ms: number): Promise<unknown> {
-  const until = performance.now() + ms;
-  return waitFor(() => performance.now() >= until, { timeoutMs: ms + 5_000, everyMs: 50 });
 }

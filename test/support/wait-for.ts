@@ -38,3 +38,9 @@ export async function waitFor<T>(
   const seen = last instanceof Error ? `last error: ${last.message}` : `last value: ${String(last)}`;
   throw new Error(`waited ${timeoutMs} ms in vain for ${what} (${seen})`, { cause: last });
 }
+
+/** For benches, which measure over a time. */
+export function elapsed(ms: number): Promise<unknown> {
+  const until = performance.now() + ms;
+  return waitFor(() => performance.now() >= until, { timeoutMs: ms + 5_000, everyMs: 50 });
+}

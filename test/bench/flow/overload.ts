@@ -9,7 +9,7 @@
 // included; settled is its second half.
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { type Simulator, startSimulator } from '../../../src/gateway/simulate/simulator.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { elapsed } from '../../support/wait-for.ts';
 import { getJson, putJson, type RunningBinary, Stack } from '../stack.ts';
 import { perSecond, printTable } from '../table.ts';
 import type { FlowOptions, OverloadOptions } from './options.ts';
@@ -228,9 +228,4 @@ function sampleOf(gateway: Simulator): Sample {
 
 function rateOf(from: Sample, to: Sample): number {
   return (to.answered - from.answered) / ((to.atMs - from.atMs) / 1_000);
-}
-
-function elapsed(ms: number): Promise<unknown> {
-  const until = performance.now() + ms;
-  return waitFor(() => performance.now() >= until, { timeoutMs: ms + 5_000, everyMs: 50 });
 }
