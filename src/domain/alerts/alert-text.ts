@@ -9,16 +9,21 @@ import type { AlertCause } from './alert-cause.ts';
 import { type AlertCondition, type NotificationEvent, RULE_TYPE_FACTS, type RuleType } from './alert-rule.ts';
 import type { Resolution } from './alert-transition.ts';
 
-interface ToldAlert extends AlertCondition {
+/** An alert, from firing to resolution. Its condition and rule name are those at the moment it fired. */
+export interface Alert extends AlertCondition {
   readonly id: number;
   /** 0: of no rule, but of an outage of the stores. */
   readonly ruleId: number;
   readonly ruleName: string;
+  /** Value of the metric when the alert fired. */
   readonly value: number;
   readonly firedAtMs: number;
+  /** Why it fired, in the words of then; null: no reason of health says it, or it fired under an older version. */
   readonly cause: AlertCause | null;
+  /** When the alert was resolved; null while it fires, like `resolution` and `resolvedValue`. */
   readonly resolvedAtMs: number | null;
   readonly resolution: Resolution | null;
+  /** Value of the metric when the alert was resolved; null without a sample. */
   readonly resolvedValue: number | null;
 }
 
@@ -43,7 +48,7 @@ interface Told {
   readonly dedupKey: string;
 }
 
-export function told(event: ToldEvent, alert: ToldAlert, { fleet, runbookUrl, timeOf }: Surroundings): Told {
+export function told(event: ToldEvent, alert: Alert, { fleet, runbookUrl, timeOf }: Surroundings): Told {
   const { ruleType, cause } = alert;
   const { command: usual } = RULE_TYPE_FACTS[ruleType];
   const isTest = event === 'alert.test';
@@ -58,14 +63,14 @@ export function told(event: ToldEvent, alert: ToldAlert, { fleet, runbookUrl, ti
 }
 
 /** Of an outage several instances may tell, none of which knows the id. */
-function keyOf({ id, ruleId, ruleName, taskType }: ToldAlert): string {
+function keyOf({ id, ruleId, ruleName, taskType }: Alert): string {
   if (ruleId === 0) return 'stores';
   return id === 0 ? `${ruleName} ${taskType}` : `${id}`;
 }
 
 const TEST = 'This is a test: nothing has happened';
 
-function sentence(event: NotificationEvent, alert: ToldAlert, timeOf: Surroundings['timeOf']): string {
+function sentence(event: NotificationEvent, alert: Alert, timeOf: Surroundings['timeOf']): string {
   const { ruleType, taskType, value, threshold, comparison, cause, firedAtMs, resolvedAtMs } = alert;
   const measured = `${taskType}: ${ruleType} is ${valueText(ruleType, value)} (rule: ${comparison} ${valueText(ruleType, threshold)})`;
   const since = `since ${timeOf(firedAtMs)}`;
@@ -77,7 +82,7 @@ function sentence(event: NotificationEvent, alert: ToldAlert, timeOf: Surroundin
 }
 
 /** One text for an alert, or for all of a group: what has the same cause is said once. */
-export function messageText(event: ToldEvent, alerts: readonly ToldAlert[], by: Surroundings): string {
+export function messageText(event: ToldEvent, alerts: readonly Alert[], by: Surroundings): string {
   const said = new Set<string>();
   const news = alerts.filter(({ cause, id }) => {
     const what = cause === null ? `alert ${id}` : cause.text.replace(/^(realname|carddata|package): /, '');
@@ -86,7 +91,7 @@ export function messageText(event: ToldEvent, alerts: readonly ToldAlert[], by: 
   return news.map((alert) => alertText(event, alert, by)).join('\n\n');
 }
 
-function alertText(event: ToldEvent, alert: ToldAlert, by: Surroundings): string {
+function alertText(event: ToldEvent, alert: Alert, by: Surroundings): string {
   const { ruleType, taskType, ruleName, cause } = alert;
   const { command, runbookUrl, severity, dedupKey } = told(event, alert, by);
   const rule = `rule: ${alert.comparison} ${valueText(ruleType, alert.threshold)}`;
@@ -110,7 +115,7 @@ function alertText(event: ToldEvent, alert: ToldAlert, by: Surroundings): string
 }
 
 /** A rule that was changed, disabled or deleted says nothing about its metric. */
-function endText({ ruleType, value, resolvedValue, resolution }: ToldAlert): string {
+function endText({ ruleType, value, resolvedValue, resolution }: Alert): string {
   const was = `was ${valueText(ruleType, value)}`;
   if (resolution !== null && resolution !== 'recovered') return `${was}; ${RULE_ENDS[resolution]}`;
   return resolvedValue === null ? was : `is ${valueText(ruleType, resolvedValue)}, ${was}`;

@@ -2,11 +2,16 @@
 // (robot-message.ts). The body depends on the alert alone, so every attempt sends the same bytes, but for the signature of a robot.
 // Used by webhook-sender.ts and webhook-attempt.ts.
 import { createHmac, randomUUID } from 'node:crypto';
-import { messageText, type Surroundings, type ToldEvent, told } from '../../domain/alerts/alert-text.ts';
+import {
+  type Alert,
+  messageText,
+  type Surroundings,
+  type ToldEvent,
+  told,
+} from '../../domain/alerts/alert-text.ts';
 import { keyOf } from '../../domain/alerts/webhook.ts';
 import { type WebhookFormat, webhookFormatOf } from '../../domain/alerts/webhook-format.ts';
 import { type Fleet, fleetText } from '../../domain/fleet.ts';
-import type { Alert } from '../../store/ports/records/alert-records.ts';
 import { robotRequest } from './robot-message.ts';
 
 export interface WebhookMessage {

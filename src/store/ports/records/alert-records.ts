@@ -3,7 +3,6 @@
 // The database's clock decides what is due and how old something is.
 import type { AlertCause } from '../../../domain/alerts/alert-cause.ts';
 import type {
-  AlertCondition,
   AlertRule,
   AlertRuleFields,
   AlertState,
@@ -13,27 +12,11 @@ import type {
   RuleType,
 } from '../../../domain/alerts/alert-rule.ts';
 import type { Silence, SilenceScope } from '../../../domain/alerts/alert-silence.ts';
-import type { AlertEvent, Resolution, WatchedRule } from '../../../domain/alerts/alert-transition.ts';
+import type { Alert } from '../../../domain/alerts/alert-text.ts';
+import type { AlertEvent, WatchedRule } from '../../../domain/alerts/alert-transition.ts';
 import type { WebhookFormat } from '../../../domain/alerts/webhook-format.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
-
-/** An alert, from firing to resolution. Its condition and rule name are those at the moment it fired. */
-export interface Alert extends AlertCondition {
-  readonly id: number;
-  readonly ruleId: number;
-  readonly ruleName: string;
-  /** Value of the metric when the alert fired. */
-  readonly value: number;
-  readonly firedAtMs: number;
-  /** Why it fired, in the words of then; null: no reason of health says it, or it fired under an older version. */
-  readonly cause: AlertCause | null;
-  /** When the alert was resolved; null while it fires, like `resolution` and `resolvedValue`. */
-  readonly resolvedAtMs: number | null;
-  readonly resolution: Resolution | null;
-  /** Value of the metric when the alert was resolved; null without a sample. */
-  readonly resolvedValue: number | null;
-}
 
 export interface AlertNotification {
   readonly channel: NotifyChannel;

@@ -3,6 +3,7 @@
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AlertRuleFields } from '../../../../src/domain/alerts/alert-rule.ts';
+import type { Alert } from '../../../../src/domain/alerts/alert-text.ts';
 import type { AlertEvent } from '../../../../src/domain/alerts/alert-transition.ts';
 import type { WebhookFormat } from '../../../../src/domain/alerts/webhook-format.ts';
 import { attemptWebhook, WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
@@ -11,7 +12,6 @@ import { WebhookSender } from '../../../../src/engine/alerts/webhook-sender.ts';
 import { parseAddressRange } from '../../../../src/platform/addresses.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
-import type { Alert } from '../../../../src/store/ports/records/alert-records.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
 import { applyToRules, ruleFields } from '../../../support/alert-rules.ts';

@@ -3,11 +3,11 @@
 import { Webhook } from 'standardwebhooks';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { AlertRule } from '../../../../src/domain/alerts/alert-rule.ts';
+import type { Alert } from '../../../../src/domain/alerts/alert-text.ts';
 import { WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { webhookMessage } from '../../../../src/engine/alerts/webhook-message.ts';
 import { parseAddressRange } from '../../../../src/platform/addresses.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
-import type { Alert } from '../../../../src/store/ports/records/alert-records.ts';
 import { ruleFields } from '../../../support/alert-rules.ts';
 import {
   answer,
