@@ -1,6 +1,6 @@
 // A fleet of which every card is over its package, and whose budget allows a few stops: daemons that are killed and cut
 // off from their database, a database that fails, and a gateway that refuses and loses some stops. Used by
-// test/e2e/stop-budget.test.ts, test/long/stop-budget.test.ts and test/fault/stop-budget-database.test.ts.
+// test/long/stop-budget.test.ts and test/fault/stop-budget-database.test.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { BreakableLink } from './breakable-link.ts';
