@@ -186,29 +186,6 @@ describe('the document', () => {
 });
 
 describe('every operation', () => {
-  // Before the next one, which deletes what there is.
-  it('PUT answers with the version, and refuses another one', async () => {
-    const make = operations.find((one) => nameOf(one) === 'POST /api/admin/polling-alert-rules') as Operation;
-    await send(make, { json: sampleOf(bodySchema(make) as Schema) });
-    const puts = operations.filter(({ method }) => method === 'PUT');
-    expect(puts.length).toBeGreaterThan(3);
-    for (const operation of puts) {
-      const url = urlOf(operation);
-      const name = nameOf(operation);
-      const put = (match: unknown) =>
-        api.call('PUT', url, {
-          json: sampleOf(bodySchema(operation) as Schema),
-          headers: { 'if-match': String(match) },
-        });
-      const { etag } = (await api.call('GET', url)).headers;
-      expect([name, etag]).toEqual([name, expect.stringMatching(/^"[\w-]+"$/)]);
-      expectProblem(await put('"of another time"'), 412, name);
-      const changed = await put(etag);
-      expect([name, changed.status, changed.headers.etag]).toEqual([name, 200, expect.any(String)]);
-      expect([name, (await api.call('GET', url)).headers.etag]).toEqual([name, changed.headers.etag]);
-    }
-  });
-
   it('answers valid input as it is described, and never with a failure', async () => {
     let succeeded = 0;
     for (const operation of operations) {
