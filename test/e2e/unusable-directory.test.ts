@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cliHere } from '../support/cli-here.ts';
+import { firstRows } from '../support/effort.ts';
 import { runCli as run } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -21,7 +22,7 @@ const UNUSABLE = [
 const runCli = (args: readonly string[]) => run(args, { timeoutMs: 60_000 });
 const GATEWAY = ['--gateway-url', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'];
 
-describe.each(UNUSABLE)('a directory that %s', (_, path, reason) => {
+describe.each(firstRows(1, UNUSABLE))('a directory that %s', (_, path, reason) => {
   const saysWhy = expect.stringMatching(new RegExp(reason));
 
   it.each([

@@ -174,7 +174,7 @@ interface Revolution {
 async function pollOneRevolution(store: LiveStore, revolution: Revolution): Promise<number[]> {
   const { buckets, cards, begin = () => {}, between } = revolution;
   await store.work.setMaxConcurrency(REALNAME, 10_000);
-  for (let intervalMs = 4_000; ; intervalMs *= 3) {
+  for (let intervalMs = 2_000; ; intervalMs *= 3) {
     await build(store, buckets, intervalMs);
     await store.rings.add(RING, cards);
     begin();

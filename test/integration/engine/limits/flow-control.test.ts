@@ -1,5 +1,5 @@
 // Flow control in compressed time: what share of its healthy pace each interface keeps while the gateway is in trouble, as
-// the gateway counts its good answers. npm test lives the four nights that differ most, with a fleet of a third; npm run test:long
+// the gateway counts its good answers. npm test lives two nights, with a fleet of a third; npm run test:long
 // all of them. The same with real processes, and longer: npm run bench:flow. Drawn nights: npm run prove.
 import { afterEach, describe, expect, it } from 'vitest';
 import { mix32 } from '../../../../src/domain/schedule/phase.ts';
@@ -11,7 +11,7 @@ import {
   CompressedFleet,
   type CompressedFleetOptions,
 } from '../../../support/compressed-fleet.ts';
-import { firstRows, sampled } from '../../../support/effort.ts';
+import { firstRows, IS_LONG, sampled } from '../../../support/effort.ts';
 
 const INTERFACES = ['realname', 'flow', 'card_status'] as const;
 /** 200 polls a second and task type; 67 in npm test. */
@@ -113,24 +113,22 @@ it.each(
   },
 );
 
-describe('random failures, whatever the load', () => {
+describe.runIf(IS_LONG)('random failures, whatever the load', () => {
   /** The limit is used up: half of the polls that are due are possible. */
-  const BUSY = { limit: sampled(10, 20), cards: sampled(3_000, 6_000) };
+  const BUSY = { limit: 20 };
   const SLOW_MS = 200;
   const randomly = (share: number, failure: GatewayFailure): Behaviour => {
     const draw = drawing();
     return () => (draw() < share ? { delayMs: SLOW_MS, failure } : { delayMs: SLOW_MS });
   };
 
-  it.each(
-    firstRows(1, [
-      [30, 'backpressure', true],
-      [30, 'http', true],
-      [0.5, 'backpressure', false],
-      [2, 'backpressure', true],
-      [30, 'backpressure', false],
-    ] as const),
-  )(
+  it.each([
+    [30, 'backpressure', true],
+    [30, 'http', true],
+    [0.5, 'backpressure', false],
+    [2, 'backpressure', true],
+    [30, 'backpressure', false],
+  ] as const)(
     '%d % (%s) leave the others their pace; after an incident: %s',
     async (percent, failure, afterIncident) => {
       const { polled, before } = await startHealthy(BUSY, () => ({ delayMs: SLOW_MS }));
@@ -145,7 +143,7 @@ describe('random failures, whatever the load', () => {
     },
   );
 
-  it.each(firstRows(0, [6, 12]))(
+  it.each([6, 12])(
     '10 % leave no limits as low as an incident cut them that let %i calls pass',
     async (most) => {
       const { polled, before } = await startHealthy({ limit: 50 }, () => ({ delayMs: SLOW_MS }));
@@ -194,7 +192,7 @@ describe('a dead interface', () => {
   );
 });
 
-describe('an overloaded gateway', () => {
+describe.runIf(IS_LONG)('an overloaded gateway', () => {
   /** Beyond its capacity calls take longer, beyond twice of it they are refused at once. */
   const bearing =
     (capacity: number, delayMs: number): Behaviour =>
@@ -206,22 +204,19 @@ describe('an overloaded gateway', () => {
   /** 300 calls a second at the higher capacity, 900 are due. */
   const DELAY_OF_LOADED_MS = 200;
 
-  it.each(firstRows(1, [3, 1]))(
-    'is kept at its best throughput, in fair shares, by %i instances',
-    async (instances) => {
-      const polled = await start({ instances, intervalSeconds: 20 }, bearing(60, DELAY_OF_LOADED_MS));
-      const best = (60 * 1_000) / DELAY_OF_LOADED_MS;
-      for (const capacity of [60, 20, 60]) {
-        polled.behaviour = bearing(capacity, DELAY_OF_LOADED_MS);
-        await polled.time.run(20_000);
-        const { good } = await measure(polled);
-        expect(sum(good) / ((best * capacity) / 60), `capacity ${capacity}`).toBeGreaterThanOrEqual(GOAL);
-        expect(Math.min(...good) / (sum(good) / 3), 'the least share').toBeGreaterThanOrEqual(0.5);
-      }
-    },
-  );
+  it.each([3, 1])('is kept at its best throughput, in fair shares, by %i instances', async (instances) => {
+    const polled = await start({ instances, intervalSeconds: 20 }, bearing(60, DELAY_OF_LOADED_MS));
+    const best = (60 * 1_000) / DELAY_OF_LOADED_MS;
+    for (const capacity of [60, 20, 60]) {
+      polled.behaviour = bearing(capacity, DELAY_OF_LOADED_MS);
+      await polled.time.run(20_000);
+      const { good } = await measure(polled);
+      expect(sum(good) / ((best * capacity) / 60), `capacity ${capacity}`).toBeGreaterThanOrEqual(GOAL);
+      expect(Math.min(...good) / (sum(good) / 3), 'the least share').toBeGreaterThanOrEqual(0.5);
+    }
+  });
 
-  it.each(firstRows(0, [1_000, undefined]))(
+  it.each([1_000, undefined])(
     'an overloaded gateway that allows 20 calls a second serves all types (Retry-After: %s ms)',
     async (retryAfterMs) => {
       const polled = await start();
