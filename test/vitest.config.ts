@@ -4,9 +4,20 @@ import { assetFiles } from './asset-files.ts';
 
 const globalSetup = ['test/support/global-setup.ts'];
 
-const parts = {
-  // Many wait for time or a server: twice the cores of the smallest machine.
-  maxWorkers: 4,
+/** Of npm test. Nothing there takes a minute, however busy the machine is. */
+const daily = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 45_000 } },
+  /** What waits says what for, before the test ends: test/support/wait-for.ts. */
+  env: { TEST_PATIENCE_MS: '45000' },
+  // One after another as workers become free, parts first: units, which take no time, fill the end.
+  sequence: { groupOrder: 0 },
+};
+
+const shared = {
+  // Most wait for time or a server: three times the cores of the smallest machine.
+  maxWorkers: 6,
   // Modules are read once a process, not once a file: a third of the time. What a file leaves running ends with it.
   isolate: false,
   // WebAssembly as it comes: compiling PGlite for speed costs more than its tests do.
@@ -18,7 +29,7 @@ export default defineConfig({
   plugins: [assetFiles],
   test: {
     setupFiles: ['test/support/after-each-file.ts'],
-    // Nothing here is about speed: a busy machine may take its time.
+    // Nothing is about speed: a busy machine may take its time.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 180_000 } },
@@ -26,38 +37,28 @@ export default defineConfig({
       // What needs no server.
       {
         extends: true,
-        test: {
-          name: 'units',
-          include: ['test/unit/**/*.test.{ts,tsx}'],
-          // Several times what the slowest takes on a busy machine.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          expect: { poll: { timeout: 45_000 } },
-          ...parts,
-          // They calculate more than they wait, and each process reads all modules anew.
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
-        },
+        test: { ...daily, ...shared, name: 'units', include: ['test/unit/**/*.test.{ts,tsx}'] },
       },
       {
         extends: true,
         test: {
+          ...daily,
+          ...shared,
           name: 'parts',
           include: ['test/{integration,contract}/**/*.test.{ts,tsx}'],
           globalSetup,
-          ...parts,
-          sequence: { groupOrder: 1 },
         },
       },
-      // The built binary. After the parts, so that both find a machine to run on.
+      // The built binary, as it is.
       {
         extends: true,
         test: {
+          ...daily,
+          ...shared,
+          execArgv: [],
           name: 'processes',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup,
-          maxWorkers: 3,
-          sequence: { groupOrder: 2 },
         },
       },
       // Of units and parts, what npm test shows by a sample and on one adapter only, now as a whole: `npm run test:long`.
@@ -68,8 +69,8 @@ export default defineConfig({
           include: sampledFiles(),
           env: { TEST_LONG: '1' },
           globalSetup,
-          ...parts,
-          sequence: { groupOrder: 3 },
+          ...shared,
+          sequence: { groupOrder: 1 },
         },
       },
       // Minutes each: `npm run test:long`, not part of npm test.
@@ -80,7 +81,7 @@ export default defineConfig({
           include: ['test/{fault,long}/**/*.test.ts'],
           globalSetup,
           maxWorkers: 2,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 2 },
         },
       },
       // Upgrades: `npm run test:deb-upgrade` (as root) and `npm run test:upgrade`, not part of npm test.
@@ -90,7 +91,7 @@ export default defineConfig({
           name: 'packages',
           include: ['test/packages/**/*.test.ts'],
           globalSetup,
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],
