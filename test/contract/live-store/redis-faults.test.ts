@@ -75,6 +75,28 @@ it('a server that restarts empty is worked with at once, scripts included', asyn
   expect((await claim(store, 3)).items).toHaveLength(3);
 });
 
+it('many commands that a read-only server refuses at once are sent again, without a warning of Node', async () => {
+  const server = await freshRedis();
+  const store = await open(server.url);
+  const warnings: string[] = [];
+  const warned = ({ message }: Error) => warnings.push(message);
+  process.on('warning', warned);
+  const operator = new Redis(server.url);
+  await operator.call('REPLICAOF', '127.0.0.1', '1');
+  const set = Promise.all(range(30).map((limit) => store.work.setMaxConcurrency(REALNAME, limit)));
+  const refused = async () =>
+    Number(/READONLY:count=(\d+)/.exec(await operator.info('errorstats'))?.[1] ?? 0);
+  await waitFor(async () => (await refused()) >= 20);
+  await operator.call('REPLICAOF', 'NO', 'ONE');
+  await set;
+  // Node emits warnings in the next tick.
+  await new Promise(setImmediate);
+  process.off('warning', warned);
+  operator.disconnect();
+  expect(await store.work.counts(REALNAME)).toMatchObject({ maxConcurrency: expect.any(Number) });
+  expect(warnings).toEqual([]);
+});
+
 it('scripts flushed on the server are sent again', async () => {
   const server = await freshRedis();
   const store = await open(server.url);

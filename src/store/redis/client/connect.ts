@@ -44,6 +44,10 @@ export async function connectRedis(access: RedisAccess, log?: ConnectionLog): Pr
   const tls = target.tls ? { ...access.tls?.pair, ...(access.tls?.ca ? { ca: access.tls.ca } : {}) } : null;
   const connection = open(target, tls, access.sentinelPassword ?? null);
   const client = new RedisClient(connection, target.shown, COMMAND_DEADLINE_MS);
+  if (connection instanceof Redis) {
+    // ioredis listens to a socket once more for each refused command that it sends again; Node would warn of a leak.
+    connection.on('connect', () => connection.stream.setMaxListeners(0));
+  }
   if (log !== undefined) logConnection(client, log);
   try {
     await client.command('PING');
