@@ -6,14 +6,13 @@
 //   npm run bench:api -- [--cards 100000] [--rounds 2] [--seconds 8] [--connections 8] [--limit 64] [--pressing 20]
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
-import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { CONFIG_IDS, scheduleAll } from './all-scheduled.ts';
 import { measurePressure } from './api/pressure.ts';
 import { getJson, putJson, Stack } from './stack.ts';
 import { perSecond, printTable } from './table.ts';
 
 const PATH = '/api/admin/polling-concurrency';
-const CONFIG_IDS = [1, 2, 3, 4];
 /** All cards are due again this soon: polling never runs out of work. */
 const INTERVAL_SECONDS = 2;
 const WARM_UP_MS = 2_000;
@@ -51,7 +50,8 @@ export async function run(argv: string[]): Promise<void> {
     await stack.insertCards(Number(values.cards));
     const simulator = await stack.startSimulator();
     const daemon = await stack.startDaemon(simulator.url, { CARDPOLL_API_RATE_LIMIT_PER_MINUTE: '0' });
-    await prepare(daemon.url, Number(values.cards), Number(values.limit));
+    const [cards, limit] = [Number(values.cards), Number(values.limit)];
+    await scheduleAll(daemon.url, { cards, limit, intervalSeconds: INTERVAL_SECONDS });
     for (let round = 0; round < Number(values.rounds); round += 1) {
       await setPolling(daemon.url, false);
       idle = better(idle, await measure(daemon.url, simulator.url, load));
@@ -71,23 +71,6 @@ export async function run(argv: string[]): Promise<void> {
     await stack.stop();
   }
   if (idle !== null && polling !== null) report(idle, polling, load.connections);
-}
-
-async function prepare(daemonUrl: string, cards: number, limit: number): Promise<void> {
-  const admin = `${daemonUrl}/api/admin`;
-  for (const type of TASK_TYPES)
-    await putJson(`${admin}/polling-concurrency/${type}`, { max_concurrency: limit });
-  for (const id of CONFIG_IDS)
-    await putJson(`${admin}/polling-configs/${id}`, { interval_seconds: INTERVAL_SECONDS });
-  await waitFor(
-    async () => {
-      const { items } = await getJson<{ items: Array<{ scheduled_cards: number }> }>(
-        `${admin}/polling-stats/queues`,
-      );
-      return items.every((item) => item.scheduled_cards === cards);
-    },
-    { timeoutMs: 120_000, everyMs: 100, what: 'all cards to be scheduled' },
-  );
 }
 
 /** Switches every config and waits until polling has followed. */

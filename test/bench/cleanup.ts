@@ -6,9 +6,9 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { CleanupProgressBody } from '../../src/api/client/client-bodies.ts';
 import { CLEANUP_BATCH_ROWS } from '../../src/domain/cleanup.ts';
-import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import { elapsed, waitFor } from '../support/wait-for.ts';
-import { cpuSeconds, getJson, putJson, type RunningBinary, Stack } from './stack.ts';
+import { scheduleAll } from './all-scheduled.ts';
+import { cpuSeconds, getJson, type RunningBinary, Stack } from './stack.ts';
 import { perSecond, printTable } from './table.ts';
 
 /** Often enough to see every batch by itself where there are pauses. */
@@ -96,7 +96,7 @@ class CleanupBench {
   async whilePolling(limit: number, rounds: number): Promise<PollingRound[]> {
     const simulator = await this.stack.startSimulator();
     const daemon = await this.#daemon(simulator.url, '50');
-    await this.#pollAll(`${daemon.url}/api/admin`, limit);
+    await scheduleAll(daemon.url, { cards: this.cards, limit, intervalSeconds: INTERVAL_SECONDS });
     const rate = (work: () => Promise<unknown>) => callRate(simulator.url, work);
     const rateWithout = async () => {
       await this.#fill();
@@ -116,23 +116,6 @@ class CleanupBench {
     return measured;
   }
 
-  /** Polls all cards for all types as fast as they go. */
-  async #pollAll(admin: string, limit: number): Promise<void> {
-    for (const type of TASK_TYPES)
-      await putJson(`${admin}/polling-concurrency/${type}`, { max_concurrency: limit });
-    for (const id of [1, 2, 3, 4])
-      await putJson(`${admin}/polling-configs/${id}`, { interval_seconds: INTERVAL_SECONDS });
-    await waitFor(
-      async () => {
-        const { items } = await getJson<{ items: Array<{ scheduled_cards: number }> }>(
-          `${admin}/polling-stats/queues`,
-        );
-        return items.every((item) => item.scheduled_cards === this.cards);
-      },
-      { timeoutMs: 120_000, what: 'all cards to be scheduled' },
-    );
-  }
-
   close(): Promise<void> {
     return this.database.end();
   }
@@ -144,27 +127,8 @@ class CleanupBench {
     });
   }
 
-  /**
-   * Puts expired rows into the month the retention ends in, so that they go one by one, not with their partition.
-   * @returns the instant they have expired by.
-   */
-  async #fill(): Promise<string> {
-    const retentionDays = midMonthRetention();
-    const cutoff = new Date(Date.now() - retentionDays * DAY_MS);
-    const month = `${cutoff.toISOString().slice(0, 7)}-01`;
-    const partition = `usage_records_${month.slice(0, 7).replace('-', '_')}`;
-    await this.database.query(`CREATE TABLE IF NOT EXISTS ${partition} PARTITION OF usage_records
-      FOR VALUES FROM ('${month}') TO (date '${month}' + interval '1 month')`);
-    await this.database.query(`TRUNCATE ${partition}`);
-    await this.database.query('UPDATE cleanup_configs SET retention_days = $1 WHERE id = 1', [retentionDays]);
-    await this.database.query(
-      `INSERT INTO usage_records SELECT i, $1::date, $1::timestamptz + interval '1 day', 1, 1
-       FROM generate_series(1, $2::integer) i`,
-      [month, this.rows],
-    );
-    await this.database.query(`VACUUM ANALYZE ${partition}`);
-    await this.database.query('CHECKPOINT');
-    return cutoff.toISOString();
+  #fill(): Promise<string> {
+    return fillExpired(this.database, this.rows);
   }
 
   /** @param lookEveryMs often enough to see single batches, or seldom enough not to cost anything. */
@@ -191,6 +155,29 @@ class CleanupBench {
     const seconds = (performance.now() - from) / 1_000;
     return { rowsPerSecond: this.rows / seconds, largestBatch, cpuSeconds: cpu() - cpuFrom };
   }
+}
+
+/**
+ * Puts expired rows into the month the retention ends in, so that they go one by one, not with their partition.
+ * @returns the instant they have expired by.
+ */
+export async function fillExpired(database: pg.Client, rows: number): Promise<string> {
+  const retentionDays = midMonthRetention();
+  const cutoff = new Date(Date.now() - retentionDays * DAY_MS);
+  const month = `${cutoff.toISOString().slice(0, 7)}-01`;
+  const partition = `usage_records_${month.slice(0, 7).replace('-', '_')}`;
+  await database.query(`CREATE TABLE IF NOT EXISTS ${partition} PARTITION OF usage_records
+    FOR VALUES FROM ('${month}') TO (date '${month}' + interval '1 month')`);
+  await database.query(`TRUNCATE ${partition}`);
+  await database.query('UPDATE cleanup_configs SET retention_days = $1 WHERE id = 1', [retentionDays]);
+  await database.query(
+    `INSERT INTO usage_records SELECT i, $1::date, $1::timestamptz + interval '1 day', 1, 1
+     FROM generate_series(1, $2::integer) i`,
+    [month, rows],
+  );
+  await database.query(`VACUUM ANALYZE ${partition}`);
+  await database.query('CHECKPOINT');
+  return cutoff.toISOString();
 }
 
 /** Around 180 days, such that the retention ends well inside a month. */

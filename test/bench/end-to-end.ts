@@ -10,9 +10,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import { elapsed, waitFor } from '../support/wait-for.ts';
+import { scheduleAll } from './all-scheduled.ts';
 import { bareLoop } from './bare-loop.ts';
 import { profileFor, startBatchGateway } from './batch-gateway.ts';
-import { cpuSeconds, getJson, putJson, Stack } from './stack.ts';
+import { cpuSeconds, getJson, Stack } from './stack.ts';
 import { perSecond, printTable } from './table.ts';
 
 /** Where the bare loop is at its best: more only costs it. */
@@ -189,20 +190,7 @@ async function measurePolls(
 ): Promise<Measured> {
   // A short queue: what is scheduled and what is polled are then the same number of cards.
   const daemon = await stack.startDaemon(gateway.url, { CARDPOLL_QUEUE_CAP: '20000', ...gateway.env });
-  const admin = `${daemon.url}/api/admin`;
-  for (const type of TASK_TYPES)
-    await putJson(`${admin}/polling-concurrency/${type}`, { max_concurrency: limit });
-  for (const id of [1, 2, 3, 4])
-    await putJson(`${admin}/polling-configs/${id}`, { interval_seconds: INTERVAL_SECONDS });
-  await waitFor(
-    async () => {
-      const { items } = await getJson<{ items: Array<{ scheduled_cards: number }> }>(
-        `${admin}/polling-stats/queues`,
-      );
-      return items.every((item) => item.scheduled_cards === cards);
-    },
-    { timeoutMs: 120_000, what: 'all cards to be scheduled' },
-  );
+  await scheduleAll(daemon.url, { cards, limit, intervalSeconds: INTERVAL_SECONDS });
   const warmUp = (await gateway.counts()).cards + WARM_UP_POLLS * cards * TASK_TYPES.length;
   await waitFor(async () => (await gateway.counts()).cards >= warmUp, {
     timeoutMs: 180_000,

@@ -33,9 +33,13 @@ export class Stack {
     private readonly cluster: RedisCluster | null,
   ) {}
 
-  static async start(redis: 'standalone' | 'cluster' = 'standalone'): Promise<Stack> {
+  /** @param args of a standalone Redis. */
+  static async start(
+    redis: 'standalone' | 'cluster' = 'standalone',
+    args: readonly string[] = [],
+  ): Promise<Stack> {
     const cluster = redis === 'cluster' ? await startRedisCluster() : null;
-    return new Stack(cluster?.nodes[0] ?? (await startRedis()), await startPostgres(), cluster);
+    return new Stack(cluster?.nodes[0] ?? (await startRedis({ args })), await startPostgres(), cluster);
   }
 
   startSimulator(...args: string[]): Promise<RunningBinary> {
@@ -74,13 +78,18 @@ export class Stack {
     return { ...(instances[0] as RunningBinary), stop };
   }
 
-  /** Brings the schema up and inserts cards 1 to `count`, unlimited allowance, not verified. */
-  async insertCards(count: number): Promise<void> {
+  /** Brings the schema of a database up, by default that of the daemons. */
+  async migrate(databaseUrl = this.postgres.url): Promise<void> {
     const migrate = spawnOwned(process.execPath, [BINARY, 'migrate', 'up'], {
-      env: { ...process.env, CARDPOLL_DATABASE_URL: this.postgres.url },
+      env: { ...process.env, CARDPOLL_DATABASE_URL: databaseUrl },
       stdio: 'ignore',
     });
     await waitFor(() => migrate.exitCode === 0, { timeoutMs: 30_000, what: 'the migrations' });
+  }
+
+  /** Brings the schema up and inserts cards 1 to `count`, unlimited allowance, not verified. */
+  async insertCards(count: number): Promise<void> {
+    await this.migrate();
     await this.sql(
       `INSERT INTO cards (card_id, iccid, carrier_id, status, real_name_verified)
        SELECT id, '8986' || lpad(id::text, 16, '0'), 1, 1, false FROM generate_series(1, ${count}) AS id`,
