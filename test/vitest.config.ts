@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 import { assetFiles } from './asset-files.ts';
 
 const globalSetup = ['test/support/global-setup.ts'];
+/** The order of tests in a file is drawn for those of test/unit, and vitest prints the seed. */
+const runner = 'test/support/in-order-runner.ts';
 
 /** Of npm test. Nothing there takes a minute, however busy the machine is. */
 const daily = {
@@ -33,6 +35,7 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 180_000 } },
+    sequence: { shuffle: { tests: true } },
     projects: [
       // What needs no server.
       {
@@ -47,6 +50,7 @@ export default defineConfig({
           name: 'parts',
           include: ['test/{integration,contract}/**/*.test.{ts,tsx}'],
           globalSetup,
+          runner,
         },
       },
       // The built binary, as it is.
@@ -59,6 +63,7 @@ export default defineConfig({
           name: 'processes',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup,
+          runner,
         },
       },
       // Of units and parts, what npm test shows by a sample and on one adapter only, now as a whole: `npm run test:long`.
@@ -69,6 +74,7 @@ export default defineConfig({
           include: sampledFiles(),
           env: { TEST_LONG: '1' },
           globalSetup,
+          runner,
           ...shared,
           sequence: { groupOrder: 1 },
         },
@@ -80,6 +86,7 @@ export default defineConfig({
           name: 'long',
           include: ['test/{fault,long}/**/*.test.ts'],
           globalSetup,
+          runner,
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
@@ -91,6 +98,7 @@ export default defineConfig({
           name: 'packages',
           include: ['test/packages/**/*.test.ts'],
           globalSetup,
+          runner,
           sequence: { groupOrder: 3 },
         },
       },
