@@ -99,10 +99,9 @@ describe.each([
 
   it('names an authority that did not sign', async () => {
     const tls = { ca: readFileSync(others.ca, 'utf8'), pair: pair(client) };
-    expect(await refusal({ tls })).toContain('its certificate is of no authority that is trusted here');
-    expect(await refusal({ tls: { ca: null, pair: pair(client) } })).toContain(
-      'no authority that is trusted here',
-    );
+    const said = 'its certificate is of no authority that is trusted here';
+    const refusals = [refusal({ tls }), refusal({ tls: { ca: null, pair: pair(client) } })];
+    for (const message of await Promise.all(refusals)) expect(message).toContain(said);
   });
 
   it('names a certificate for other names', async () => {
@@ -112,8 +111,9 @@ describe.each([
   it('names a client certificate that is missing, or of another authority', async () => {
     const ca = readFileSync(ours.ca, 'utf8');
     const said = 'it asks for a client certificate and was shown none that it takes';
-    expect(await refusal({ tls: { ca, pair: null } })).toContain(said);
-    expect(await refusal({ tls: { ca, pair: pair(others.issue('DNS:client')) } })).toContain(said);
+    const pairs = [null, pair(others.issue('DNS:client'))];
+    const refusals = pairs.map((shown) => refusal({ tls: { ca, pair: shown } }));
+    for (const message of await Promise.all(refusals)) expect(message).toContain(said);
   });
 });
 

@@ -96,10 +96,10 @@ it('an idle worker asks about once a second, and is woken by a manual card', asy
   const restMs = (performance.now() - from) / 3;
   expect(3 * restMs, 'three claims take that long at least').toBeGreaterThan(1_500);
 
-  // Woken by the message, not by the end of a rest: of ten cards most are polled in far less than the half of a rest, as
+  // Woken by the message, not by the end of a rest: of five cards most are polled in far less than the half of a rest, as
   // long as rests are here and now.
   const delaysMs: number[] = [];
-  for (let card = 1; card <= 10; card += 1) {
+  for (let card = 1; card <= 5; card += 1) {
     const pushedAt = performance.now();
     const expected = polls + 1;
     await live.manual.push('realname', [String(card)]);
@@ -112,5 +112,5 @@ it('an idle worker asks about once a second, and is woken by a manual card', asy
   await worker.stop();
   await live.close();
   redis.disconnect();
-  expect(delaysMs.sort((a, b) => a - b)[4], `half of ${delaysMs.map(Math.round)}`).toBeLessThan(restMs / 4);
+  expect(delaysMs.sort((a, b) => a - b)[2], `half of ${delaysMs.map(Math.round)}`).toBeLessThan(restMs / 4);
 });
