@@ -37,10 +37,10 @@ const beat = () => {
 };
 /** By a line after the first `before`. */
 const withheld = (reason: RegExp, before = 0) =>
-  waitFor(
-    async () => (await withholdings()).slice(before).some((line) => reason.test(String(line.reason))),
-    { everyMs: 100, what: `a heartbeat that is withheld: ${reason}` },
-  );
+  waitFor(async () => (await withholdings()).slice(before).some((line) => reason.test(String(line.reason))), {
+    everyMs: 100,
+    what: `a heartbeat that is withheld: ${reason}`,
+  });
 const withholdings = () => fleet.logged('heartbeat withheld');
 
 it('beats only while cards are polled', async () => {
