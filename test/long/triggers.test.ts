@@ -8,7 +8,7 @@ import { TASKS, type TaskType } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { query } from '../support/postgres-server.ts';
-import { runCli, waitFor } from '../support/processes.ts';
+import { waitFor } from '../support/processes.ts';
 
 const CARDS = 6_000;
 const MANUAL = 'polling:manual:realname';
@@ -90,13 +90,6 @@ describe('single', () => {
     expect((await fleet.truth()).requests - before).toBe(1);
     await expectPolled('carddata', [42]);
   });
-
-  it('knows its card', async () => {
-    expect(await post('/single', { card_id: CARDS + 1, task_type: 'realname' })).toMatchObject({
-      status: 404,
-      body: { code: 'card_not_found' },
-    });
-  });
 });
 
 describe('batch', () => {
@@ -114,11 +107,6 @@ describe('batch', () => {
     });
     expect(await over(body.trigger_id)).toMatchObject({ total: 3, succeeded: 3, failed: 0, waiting: 0 });
     await expectPolled('package', [3, 5, 7]);
-  });
-
-  it('is over at once when it knows no card', async () => {
-    const { status, body } = await post<BatchBody>('/batch', { card_ids: [999_999], task_type: 'package' });
-    expect([status, body.status, body.total, body.waiting]).toEqual([202, 'completed', 0, 0]);
   });
 
   it('counts a card that was removed meanwhile as failed', async () => {
@@ -223,103 +211,5 @@ describe('the manual list', () => {
       what: 'everything to be settled',
     });
     expect(await fleet.redis.llen(MANUAL)).toBe(0);
-  });
-});
-
-describe('requests', () => {
-  it.each([
-    ['/single', {}, ['card_id', 'task_type']],
-    ['/single', { card_id: '1', task_type: 'realname' }, ['card_id']],
-    ['/single', { card_id: 0, task_type: 'sms' }, ['card_id', 'task_type']],
-    ['/single', { card_id: 2 ** 53, task_type: 'realname' }, ['card_id']],
-    ['/single', { card_id: 1, task_type: 'realname', extra: 1 }, ['extra']],
-    ['/batch', { card_ids: [], task_type: 'realname' }, ['card_ids']],
-    ['/batch', { card_ids: [1, 'x', 1.5], task_type: 'realname' }, ['card_ids']],
-    ['/batch', { card_ids: 1, task_type: 'realname' }, ['card_ids']],
-    ['/batch', { task_type: 'realname' }, ['card_ids']],
-    ['/by-condition', {}, ['task_type']],
-    ['/by-condition', { task_type: 'realname', carrier_id: 'x' }, ['carrier_id']],
-    ['/by-condition', { task_type: 'realname', status: 2 ** 31 }, ['status']],
-    ['/cancel', {}, ['trigger_id']],
-    ['/cancel', { trigger_id: 5 }, ['trigger_id']],
-  ])('%s with %j names %j', async (path, json, fields) => {
-    const { status, body } = await post<{ errors: { field: string }[] }>(path, json);
-    expect(status).toBe(422);
-    expect(body.errors.map(({ field }) => field)).toEqual(fields);
-  });
-
-  it('takes ten thousand ids, and no more', async () => {
-    const card_ids = Array.from({ length: 10_000 }, (_, i) => 9_007_199_254_740_991 - i);
-    const { status, body } = await post<BatchBody>('/batch', { card_ids, task_type: 'realname' });
-    expect([status, body.unknown_card_ids.length]).toEqual([202, 10_000]);
-    const tooMany = await post('/batch', { card_ids: [...card_ids, 1], task_type: 'realname' });
-    expect(tooMany).toMatchObject({ status: 422, body: { errors: [{ field: 'card_ids' }] } });
-  });
-
-  it('lists the newest first and counts what a condition selects', async () => {
-    const { items, total } = await fleet.get<PageBody<TriggerBody>>(
-      '/api/admin/polling-manual-trigger?page=1&page_size=3',
-    );
-    expect(items).toHaveLength(3);
-    expect(total).toBeGreaterThan(5);
-    expect(items[0]).toMatchObject({ kind: 'batch', total: 0 });
-    expect(await fleet.get('/api/admin/polling-manual-trigger/nothing')).toMatchObject({ status: 404 });
-    expect(await fleet.get('/api/admin/polling-manual-trigger/preview?carrier_id=1&status=1')).toMatchObject({
-      estimated: false,
-      matching: expect.any(Number),
-    });
-  });
-});
-
-describe('the command line', () => {
-  const cli = (...args: string[]) =>
-    runCli(['trigger', ...args], { env: { CARDPOLL_URL: fleet.daemons.at(-1)?.url } });
-
-  it('waits for the end and shows the result', async () => {
-    const single = await cli('single', '--card-id', '11', '--task', 'realname', '--wait', '-o', 'json');
-    expect([single.code, JSON.parse(single.stdout)]).toMatchObject([
-      0,
-      { status: 'completed', succeeded: 1 },
-    ]);
-    const file = join(fleet.dir, 'ids.txt');
-    writeFileSync(file, '1\n2,3\r\n\n2 999999\n');
-    const batch = await cli('batch', '--file', file, '--task', 'realname', '--wait');
-    expect(batch.code).toBe(1);
-    expect(batch.stderr).toBe('cardpoll: there is no card 999999\n');
-    expect(batch.stdout).toMatch(/^succeeded +3$/m);
-    const byCondition = await cli(
-      'by-condition',
-      '--task',
-      'realname',
-      '--carrier-id',
-      '1',
-      '--yes',
-      '--wait',
-      '--json',
-    );
-    const trigger = JSON.parse(byCondition.stdout) as TriggerBody;
-    expect([byCondition.code, trigger.status, trigger.succeeded]).toEqual([0, 'completed', trigger.total]);
-    expect((await cli('status', trigger.trigger_id)).stdout).toMatch(/^status +completed$/m);
-    expect((await cli('list', '--page-size', '1')).stdout).toMatch(
-      new RegExp(`^${trigger.trigger_id} `, 'm'),
-    );
-    expect(await cli('cancel', trigger.trigger_id)).toMatchObject({ code: 1 });
-    expect(await cli('cancel', 'nothing')).toMatchObject({ code: 1 });
-  });
-
-  it('ends with 1 when a poll failed', async () => {
-    const { items } = await fleet.get<PageBody<TriggerBody>>(
-      '/api/admin/polling-manual-trigger?page_size=100',
-    );
-    const failed = items.find((item) => item.failed > 0)?.trigger_id ?? '';
-    expect(await cli('status', failed)).toMatchObject({ code: 0 });
-    expect(await cli('status', failed, '--wait')).toMatchObject({ code: 1 });
-  });
-
-  it('shows the plan of a condition, and asks', async () => {
-    const dry = await cli('by-condition', '--task', 'carddata', '--dry-run');
-    expect(dry.code).toBe(0);
-    expect(dry.stdout).toMatch(/^Poll carddata of the whole fleet now: [\d,]+ cards\.\n/);
-    expect(await cli('by-condition', '--task', 'carddata', '--status', '1')).toMatchObject({ code: 64 });
   });
 });

@@ -81,6 +81,11 @@ describe('a new trigger', () => {
     expect(items.map(({ cardId }) => cardId).sort()).toEqual([3, 4]);
     await settle(items);
     expect(await batch(...Array(10_000).fill(1))).toMatchObject({ total: 1 });
+    const tooMany = { task_type: 'realname', card_ids: Array(10_001).fill(1) };
+    expect(await post('batch', tooMany)).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'card_ids' }] },
+    });
     expect(await batch(99)).toMatchObject({ status: 'completed', total: 0 });
   });
 
