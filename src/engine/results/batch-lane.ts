@@ -54,7 +54,7 @@ export class BatchLane<T> {
   }
 
   #endGathering(): void {
-    this.#gathering?.abort();
+    this.#gathering?.abort('flushed');
     this.#gathering = null;
   }
 }
