@@ -1,6 +1,7 @@
 // The exact log messages that other tools search for (operations interface, section 1.2; contract, "Logs").
 // Do not change one without changing the contract. The message of a poll is with its task type (task-type.ts).
 
+export const GATEWAY_CALL = '网关调用';
 export const WORKER_STARTED = '轮询调度器启动';
 export const INITIALISING = '渐进式初始化';
 export const CARD_STOPPED = '停机';

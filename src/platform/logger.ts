@@ -115,6 +115,46 @@ export function silentLogger(): Logger {
   return pino({ enabled: false });
 }
 
+/** pino's number of the level. */
+const INFO = 30;
+/** What a text is whose JSON has only one spelling: itself in quotes. */
+const PLAIN_TEXT = /^[ !#-[\]-\ud7ff\ue000-\uffff]{0,100}$/;
+
+/** pino's own parts of a line, which it keeps under symbols. */
+interface LineParts {
+  readonly [pino.symbols.lsCacheSym]: { readonly [INFO]: string };
+  readonly [pino.symbols.timeSym]: () => string;
+  readonly [pino.symbols.chindingsSym]: string;
+  readonly [pino.symbols.streamSym]: { write(line: string): void };
+}
+
+/**
+ * For the lines of every poll. Writes, byte for byte, what `log.info(fields, message)` would write, in a third of the time. A line
+ * with a value that could be spelled in more than one way is left to pino (docs/decisions/0044-lines-of-polls.md).
+ */
+export function infoLine(log: Logger, message: string): (fields: Readonly<Record<string, unknown>>) => void {
+  // A logger that is not pino's: the simulated nights have one.
+  if (!(pino.symbols.streamSym in log)) return (fields) => log.info(fields, message);
+  const parts = log as Logger & LineParts;
+  const begin = parts[pino.symbols.lsCacheSym][INFO];
+  const time = parts[pino.symbols.timeSym];
+  const bindings = parts[pino.symbols.chindingsSym];
+  const file = parts[pino.symbols.streamSym];
+  const end = `,"msg":${JSON.stringify(message)}}\n`;
+  return (fields) => {
+    if (!log.isLevelEnabled('info')) return;
+    let text = '';
+    for (const name in fields) {
+      const value = fields[name];
+      if (typeof value === 'string' && PLAIN_TEXT.test(value)) text += `,"${name}":"${value}"`;
+      else if (typeof value === 'boolean' || value === null || Number.isFinite(value))
+        text += `,"${name}":${value}`;
+      else if (value !== undefined) return log.info(fields, message);
+    }
+    file.write(begin + time() + bindings + text + end);
+  };
+}
+
 function writeToStderr(message: string): void {
   process.stderr.write(`cardpoll: ${message}\n`);
 }

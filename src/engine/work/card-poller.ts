@@ -5,7 +5,7 @@ import type { Card } from '../../domain/cards/card.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { type FlowControl, GatewayError } from '../../gateway/gateway.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/logger.ts';
+import { infoLine, type Logger } from '../../platform/logger.ts';
 import type { LoopMeans } from '../../platform/loop.ts';
 import type { FailureNote } from '../../store/ports/live/poll-stats.ts';
 import type { WorkQueue } from '../../store/ports/live/work-queue.ts';
@@ -34,11 +34,15 @@ interface CardPollerDeps extends LoopMeans {
 }
 
 export class CardPoller {
-  constructor(private readonly deps: CardPollerDeps) {}
+  readonly #logCompleted;
+
+  constructor(private readonly deps: CardPollerDeps) {
+    this.#logCompleted = infoLine(deps.log, TASKS[deps.task.taskType].completed);
+  }
 
   /** Polls the card, counts and logs the poll. @returns its outcome, or the error that prevented one. */
   async poll(card: Card, deadline: Deadline) {
-    const { task, clock, stats, log } = this.deps;
+    const { task, clock, stats } = this.deps;
     const startedAt = clock.monotonic();
     const tookMs = () => Math.round(clock.monotonic() - startedAt);
     try {
@@ -47,10 +51,8 @@ export class CardPoller {
       stats.countSucceeded(task.taskType, durationMs, card.carrierId);
       if (result.usageMbPerHour !== undefined) stats.countUsageGrowth(task.taskType, result.usageMbPerHour);
       if (result.implausible) stats.countImplausible(task.taskType);
-      log.info(
-        { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
-        TASKS[task.taskType].completed,
-      );
+      const { cardId, iccid } = card;
+      this.#logCompleted({ card_id: cardId, iccid, ...result.fields, duration_ms: durationMs });
       return { outcome: result.outcome };
     } catch (error) {
       const durationMs = tookMs();

@@ -10,6 +10,7 @@ import {
   notOfferedWords,
   perInterface,
 } from '../../domain/gateway-interface.ts';
+import { GATEWAY_CALL } from '../../domain/log-phrases.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { type Tokens, tokensOf } from '../auth/tokens.ts';
@@ -34,7 +35,6 @@ import {
 import { type Route, type RouteDeps, routeOf } from './interface-route.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
 
-const GATEWAY_CALL = '网关调用';
 export interface GatewayClientDeps extends RouteDeps {
   readonly clock: Clock;
 }
@@ -251,7 +251,7 @@ export class GatewayClient implements UpstreamGateway {
     };
     const { answer } = INTERFACES[route.name];
     if (answer !== null) fields[answer.field] = value;
-    route.log.info(fields, GATEWAY_CALL);
+    route.logAnswered(fields);
     return { value, durationMs };
   }
 

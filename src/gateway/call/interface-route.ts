@@ -4,7 +4,8 @@ import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import { namesInBraces } from '../../domain/gateway/profile-syntax.ts';
 import { INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
-import type { Logger } from '../../platform/logger.ts';
+import { GATEWAY_CALL } from '../../domain/log-phrases.ts';
+import { infoLine, type Logger } from '../../platform/logger.ts';
 import { type CalledCard, GatewayError } from '../gateway.ts';
 import { requestMaker } from '../request/card-request.ts';
 import { AnswerReader } from './answer.ts';
@@ -26,6 +27,8 @@ export type Route = NonNullable<ReturnType<typeof routeOf>>;
 export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, calendar }: RouteDeps) {
   const call = profile.interfaces[name];
   if (call === null) return null;
+  // Carries `path` and `interface`, so that they are serialised once. `path` is the profile's, without the base.
+  const ofRoute = log.child({ interface: name, path: call.path });
   const byVendorId = namesInBraces(JSON.stringify(call)).includes('vendor_id');
   return {
     name,
@@ -41,8 +44,8 @@ export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, cale
     /** Of an answer. */
     maxBytes: Math.max(profile.maxResponseBytes, (call.batch?.size ?? 0) * BYTES_PER_ITEM),
     timeoutMs: call.timeoutMs ?? profile.timeoutMs,
-    /** Carries `path` and `interface`, so that they are serialised once. `path` is the profile's, without the base. */
-    log: log.child({ interface: name, path: call.path }),
+    log: ofRoute,
+    logAnswered: infoLine(ofRoute, GATEWAY_CALL),
   };
 }
 

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Logs, openLogs, silentLogger } from '../../../src/platform/logger.ts';
+import { infoLine, type Logger, type Logs, openLogs, silentLogger } from '../../../src/platform/logger.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -197,4 +197,83 @@ describe('openLogs', () => {
 
 it('a silent logger keeps nothing', () => {
   expect(silentLogger().level).toBe('silent');
+});
+
+describe('infoLine', () => {
+  const texts = [
+    '8986001234567890123',
+    '',
+    'with "quotes" and \\backslashes\\',
+    'tab\tline\nreturn\rnul\u0000bell\u0007escape\u001bdelete\u007f',
+    'separators\u2028\u2029, byte order mark\ufeff, 实名检查完成, \u{1f4f6}',
+    'lone \ud83d surrogate',
+    'lone \udcf6 surrogate with "quotes"',
+    'lone \udcf6 surrogate with a tab\t',
+    'a'.repeat(100),
+    'a'.repeat(101),
+    `${'a'.repeat(100)}\ud83d`,
+    `${'a'.repeat(100)}"`,
+    `{"level":"info"}\n{"level":"error"}`,
+    '__proto__',
+  ];
+  const numbers = [0, -0, 1.5, -1, 0.1 + 0.2, 1e21, 5e-324, 2 ** 53, Number.MAX_VALUE];
+  const others = [
+    ...[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 12n, true, false, null, undefined],
+    ...[
+      { nested: 'text"' },
+      ['a', 1],
+      new Date(0),
+      new Error('broken'),
+      () => 1,
+      Symbol('s'),
+      Object('boxed'),
+    ],
+  ];
+
+  it('writes what pino writes, byte for byte, whatever the values are', async () => {
+    logs = openLogs({ dir, level: 'info', now: () => 1_764_000_000_123, onProblem });
+    const log = logs.worker.child({ interface: 'flow', path: '/with "quotes"/{iccid}' });
+    const message = '网关调用 "quoted"';
+    const line = infoLine(log, message);
+    const values = [...texts, ...numbers, ...others];
+    const ofValues = values.flatMap((value, i) => [
+      { value },
+      {
+        iccid: '8986',
+        err: value,
+        card_id: i,
+        level: value,
+        msg: value,
+        last: values[values.length - 1 - i],
+      },
+    ]);
+    const lines = [{}, ...ofValues];
+    for (const fields of lines) {
+      line(fields);
+      log.info(fields, message);
+    }
+    await logs.close();
+    const written = readFileSync(join(dir, 'worker.log'), 'latin1').split(/(?<=\n)/);
+    expect(written).toHaveLength(2 * lines.length);
+    for (const i of lines.keys()) expect(written[2 * i]).toBe(written[2 * i + 1]);
+  });
+
+  it('passes the fields to a logger that is not pino', () => {
+    const written: unknown[] = [];
+    const log = { info: (...line: unknown[]) => written.push(line) } as unknown as Logger;
+    infoLine(log, 'said')({ card_id: 1, iccid: 'with "quotes"' });
+    expect(written).toEqual([[{ card_id: 1, iccid: 'with "quotes"' }, 'said']]);
+  });
+
+  it('follows the level of its logger', async () => {
+    logs = openLogs({ dir, level: 'warn', onProblem });
+    const line = infoLine(logs.worker.child({ interface: 'flow' }), 'said');
+    line({ card_id: 1 });
+    logs.setLevel('info');
+    line({ card_id: 2 });
+    logs.setLevel('warn');
+    line({ card_id: 3 });
+    await logs.close();
+    expect(linesOf('worker.log').map(({ card_id }) => card_id)).toEqual([2]);
+  });
 });
