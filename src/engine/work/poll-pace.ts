@@ -43,6 +43,14 @@ interface PollPaceDeps extends LoopMeans {
   readonly onGranted: () => void;
 }
 
+/** @returns null without a rate limit for the calls of the task type. */
+export function pollPaceOf(
+  pace: Pick<CallPace, 'counts' | 'take'> | null | undefined,
+  deps: Omit<PollPaceDeps, 'pace'>,
+): PollPace | null {
+  return pace?.counts(deps.interfaceName) === true ? new PollPace({ ...deps, pace }) : null;
+}
+
 export class PollPace {
   /** Claimed cards whose call was not made yet. */
   readonly #claimed = new Set<WorkItem>();

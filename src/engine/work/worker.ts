@@ -13,15 +13,15 @@ import type { FlowControl } from '../../gateway/gateway.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
-import type { WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
+import type { Claim, ClaimRequest, WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { FleetClock } from '../fleet-clock.ts';
 import type { CallPace } from '../limits/call-pace.ts';
 import type { FinishedItem, ResultWriter } from '../results/result-writer.ts';
 import type { StatsRecorder } from '../stats/stats-recorder.ts';
 import type { CardPace } from './card-pace.ts';
-import { CardPoller, failureNoteOf, NO_RETRY, retryOf } from './card-poller.ts';
+import { CardPoller, failureNoteOf, retryOf } from './card-poller.ts';
 import type { CardReader } from './card-reader.ts';
-import { PollPace } from './poll-pace.ts';
+import { pollPaceOf } from './poll-pace.ts';
 import { Deadline, type Task } from './task.ts';
 
 /** First rest when nothing is due. It doubles each time until the store signals work. */
@@ -42,9 +42,6 @@ const MIN_BUDGET_MS = 20;
 const READ_FAILURE_REST_MS = 1_000;
 /** The poll of a card with an order is retried for so long, whatever its interval is; then the leader makes it due again. */
 const ORDER_RETRIED_MS = 60_000;
-
-/** Nothing came of a poll, or it was not made. */
-const NO_RESULT = { ...NO_RETRY, outcome: null, failure: null };
 
 interface WorkerDeps extends LoopMeans {
   readonly task: Task;
@@ -67,12 +64,23 @@ interface WorkerDeps extends LoopMeans {
   readonly log: Logger;
 }
 
+const NONE: readonly string[] = [];
+
+type ClaimPermit = Required<Pick<ClaimRequest, 'max' | 'trickle'>>;
+/** What was claimed. `sentAt`: when the claim was first sent, by the monotonic clock. */
+type Claimed = Claim & { readonly sentAt: number };
+
 export class Worker extends LoopService<WorkerDeps> {
   readonly name = `worker-${this.taskType}`;
-  readonly #running = new Set<Promise<void>>();
-  readonly #poller = this.#makePoller();
-  /** null without a rate limit. */
-  readonly #pace = this.#makePace();
+  readonly #poller = new CardPoller(this.deps);
+  readonly #interface = TASKS[this.taskType].interface;
+  readonly #pace = pollPaceOf(this.deps.pace, {
+    ...{ taskType: this.taskType, interfaceName: this.#interface, clock: this.deps.clock },
+    ready: () => this.deps.flow.ready(),
+    cardsPerCall: this.deps.cardsPerCall(this.#interface),
+    onGranted: () => this.wake(),
+    onError: this.deps.onError,
+  });
   #freed: WorkItem[] = [];
   #inFlight = 0;
   /** Number of claims that were answered so far. */
@@ -86,6 +94,8 @@ export class Worker extends LoopService<WorkerDeps> {
   /** True when the store has signalled work since the current turn began. */
   #workSignalled = false;
   #stopListening = () => {};
+  /** Called when the last item in flight has ended. */
+  #onIdle = () => {};
   #lastTurnAt = this.deps.clock.monotonic();
 
   get taskType(): TaskType {
@@ -118,47 +128,17 @@ export class Worker extends LoopService<WorkerDeps> {
   }
 
   async runOnce(): Promise<number> {
-    const { live, task, writer, flow, clock } = this.deps;
     this.#workSignalled = false;
     const released = this.#releaseFreed();
-    const isHeld = clock.monotonic() < this.#heldUntil || this.deps.reader.holdsClaims;
-    const room = Math.min(writer.room, this.#pace?.room ?? writer.room);
-    if (isHeld || room < 1) return this.#hold(released);
-    const interfaceName = TASKS[task.taskType].interface;
-    const { calls, trickle } = flow.permit(interfaceName, this.#inFlight);
-    const max = Math.min(this.deps.claimBatch, room, calls);
-    if (max < 1) return this.#hold(released);
-    // A claim without an answer may still be carried out. It is repeated with the same number, so that this worker gets
-    // what the first attempt took. Its lease counts from the first attempt.
-    this.#claimSentAt ??= clock.monotonic();
-    const claimedAt = this.#claimSentAt;
-    const { instanceId, leaseMs } = this.deps;
-    const request = { instanceId, claimNumber: this.#claimNumber + 1, max, leaseMs, trickle };
+    const permit = this.#permit();
+    if (permit === null) return this.#hold(released);
     // Waits for both answers even if one is an error: claimed items are started even if the release failed.
-    const [release, claim] = await Promise.allSettled([released, live.work.claim(task.taskType, request)]);
+    const [release, claim] = await Promise.allSettled([released, this.#claim(permit)]);
     if (claim.status === 'rejected') throw claim.reason;
-    this.#claimNumber += 1;
-    this.#claimSentAt = null;
-    this.#lastTurnAt = clock.monotonic();
-    this.deps.meter.claimed(task.taskType, claim.value);
-    const { items, claimedAtMs, freeSlots, pausedMs } = claim.value;
-    this.#pausedUntil = clock.monotonic() + pausedMs;
-    if (trickle && items.length === 0 && freeSlots > 0 && pausedMs === 0) flow.giveBack(interfaceName);
-    if (claimedAtMs !== null) {
-      const atMs = this.deps.fleetClock.timeOf(claimedAtMs, claimedAt);
-      this.#begin(items, new Deadline(clock, claimedAt, leaseMs, atMs));
-    }
-    // Slots of cards that wait for the rate limits say nothing about the limit of the task type.
-    if (freeSlots === 0 && pausedMs === 0 && this.#pace?.isShort !== true) {
-      this.deps.stats.note(task.taskType, 'limitReached');
-      flow.makeRoom(interfaceName);
-    }
+    this.#begin(claim.value);
+    const restMs = this.#rest(permit, claim.value);
     if (release.status === 'rejected') throw release.reason;
-    if (items.length === max && !trickle) return 0;
-    if (this.#freed.length > 0) return GATHER_MS;
-    if (pausedMs > 0) return Math.min(pausedMs, PAUSED_REST_MS);
-    if (freeSlots === 0) return FULL_REST_MS;
-    return this.#idleRest(items.length > 0);
+    return restMs;
   }
 
   /** Stops claiming, waits for the calls in flight, and gives their slots back. */
@@ -167,37 +147,75 @@ export class Worker extends LoopService<WorkerDeps> {
     this.#pace?.stop();
     this.#stopListening();
     await super.stop();
-    await Promise.all([...this.#running, this.deps.task.stop?.()]);
+    const idle = new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#inFlight === 0) resolve();
+    });
+    await Promise.all([idle, this.deps.task.stop?.()]);
     await this.#releaseFreed();
   }
 
-  #makePoller(): CardPoller {
-    const { task, instanceId, live, stats, flow, log, clock, onError } = this.deps;
-    return new CardPoller({ task, instanceId, live, stats, flow, log, clock, onError });
+  /** How much may be claimed now; null: flow control, the pace, the writer or the record store holds work back. */
+  #permit(): ClaimPermit | null {
+    const { reader, writer, flow, clock, claimBatch } = this.deps;
+    const room = Math.min(writer.room, this.#pace?.room ?? writer.room);
+    if (clock.monotonic() < this.#heldUntil || reader.holdsClaims || room < 1) return null;
+    const { calls, trickle } = flow.permit(this.#interface, this.#inFlight);
+    const max = Math.min(claimBatch, room, calls);
+    return max < 1 ? null : { max, trickle };
   }
 
-  #makePace(): PollPace | null {
-    const { task, flow, cardsPerCall, pace = null, clock, onError } = this.deps;
-    const { taskType } = task;
-    const { interface: interfaceName } = TASKS[taskType];
-    if (pace?.counts(interfaceName) !== true) return null;
-    return new PollPace({
-      taskType,
-      interfaceName,
-      pace,
-      ready: () => flow.ready(),
-      cardsPerCall: cardsPerCall(interfaceName),
-      clock,
-      onGranted: () => this.wake(),
-      onError,
-    });
-  }
-
-  /** A turn without a claim: flow control, the pace, the writer or the record store holds work back. */
+  /** A turn without a claim. */
   async #hold(released: Promise<void>): Promise<number> {
     await released;
     this.#lastTurnAt = this.deps.clock.monotonic();
     return HELD_REST_MS;
+  }
+
+  /**
+   * A claim without an answer may still be carried out. It is repeated with the same number, so that this worker gets what the
+   * first attempt took. Its lease counts from the first attempt.
+   */
+  async #claim({ max, trickle }: ClaimPermit): Promise<Claimed> {
+    const { live, instanceId, leaseMs, clock } = this.deps;
+    this.#claimSentAt ??= clock.monotonic();
+    const sentAt = this.#claimSentAt;
+    const request = { instanceId, claimNumber: this.#claimNumber + 1, max, leaseMs, trickle };
+    const claim = await live.work.claim(this.taskType, request);
+    this.#claimNumber += 1;
+    this.#claimSentAt = null;
+    this.#lastTurnAt = clock.monotonic();
+    this.#pausedUntil = this.#lastTurnAt + claim.pausedMs;
+    return { ...claim, sentAt };
+  }
+
+  /** Starts what was claimed. */
+  #begin(claimed: Claimed): void {
+    const { meter, writer, fleetClock, clock, leaseMs } = this.deps;
+    const { items, claimedAtMs, sentAt } = claimed;
+    meter.claimed(this.taskType, claimed);
+    if (claimedAtMs === null) return;
+    this.#inFlight += items.length;
+    writer.reserve(items.length);
+    this.#pace?.claimed(items);
+    const deadline = new Deadline(clock, sentAt, leaseMs, fleetClock.timeOf(claimedAtMs, sentAt));
+    void this.#runBatch(items, deadline);
+  }
+
+  /** @returns milliseconds until the next turn; room for it is made meanwhile. */
+  #rest({ max, trickle }: ClaimPermit, { items, freeSlots, pausedMs }: Claimed): number {
+    const { flow, stats } = this.deps;
+    if (trickle && items.length === 0 && freeSlots > 0 && pausedMs === 0) flow.giveBack(this.#interface);
+    // Slots of cards that wait for the rate limits say nothing about the limit of the task type.
+    if (freeSlots === 0 && pausedMs === 0 && this.#pace?.isShort !== true) {
+      stats.note(this.taskType, 'limitReached');
+      flow.makeRoom(this.#interface);
+    }
+    if (items.length === max && !trickle) return 0;
+    if (this.#freed.length > 0) return GATHER_MS;
+    if (pausedMs > 0) return Math.min(pausedMs, PAUSED_REST_MS);
+    if (freeSlots === 0) return FULL_REST_MS;
+    return this.#idleRest(items.length > 0);
   }
 
   /** Work that was signalled during the turn may have come after its claim, so the next turn follows at once. */
@@ -221,15 +239,6 @@ export class Worker extends LoopService<WorkerDeps> {
     }
   }
 
-  #begin(items: readonly WorkItem[], deadline: Deadline): void {
-    this.#inFlight += items.length;
-    this.deps.writer.reserve(items.length);
-    this.#pace?.claimed(items);
-    const run = this.#runBatch(items, deadline);
-    this.#running.add(run);
-    void run.finally(() => this.#running.delete(run));
-  }
-
   async #runBatch(items: readonly WorkItem[], deadline: Deadline): Promise<void> {
     const { reader, cardPace } = this.deps;
     let cards: Map<number, Card>;
@@ -242,7 +251,7 @@ export class Worker extends LoopService<WorkerDeps> {
       for (const item of items) this.#end(item, 'returned');
       return;
     }
-    await Promise.all(items.map((item) => this.#run(item, cards.get(item.cardId) ?? null, deadline)));
+    for (const item of items) void this.#run(item, cards.get(item.cardId) ?? null, deadline);
   }
 
   async #run(item: WorkItem, card: Card | null, deadline: Deadline): Promise<void> {
@@ -259,13 +268,13 @@ export class Worker extends LoopService<WorkerDeps> {
     const pacedBy = isOrdered && !manual ? null : cardPace;
     let retry = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
     if (retry) return this.#end(item, 'early', retry);
+    // Another trigger may poll the card meanwhile.
     if (this.#pace !== null && !(await this.#pace.turn(item, deadline))) return this.#end(item, 'returned');
-    // Another trigger may have polled the card meanwhile.
     retry = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
     if (retry) return this.#end(item, 'early', retry);
     cardPace?.polled(card.cardId);
     const poll = await this.#poller.poll(card, deadline);
-    const alsoFor = cardPace?.triggersOf(item) ?? [];
+    const alsoFor = cardPace?.triggersOf(item) ?? NONE;
     const retriesMs = cardPace !== null ? 0 : scheduledMs;
     const intervalMs = isOrdered ? ORDER_RETRIED_MS : retriesMs;
     // The writer retries a card like after a failed poll when it cannot write the outcome.
@@ -277,10 +286,13 @@ export class Worker extends LoopService<WorkerDeps> {
 
   /** The item's call has ended: frees its slot and hands its result to the writer. */
   #end(item: WorkItem, verdict: FinishedItem['verdict'], ending: Partial<FinishedItem> = {}): void {
+    const { outcome = null, failure = null, alsoFor = NONE, retryCapMs = 0, waitMs = 0 } = ending;
     this.#inFlight -= 1;
     this.#pace?.ended(item);
     this.#freed.push(item);
-    this.deps.writer.finish({ ...NO_RESULT, ...ending, taskType: this.taskType, item, verdict });
+    const { taskType } = this;
+    this.deps.writer.finish({ taskType, item, verdict, outcome, failure, retryCapMs, waitMs, alsoFor });
+    if (this.#inFlight === 0) this.#onIdle();
     if (this.#freed.length === 1) void this.deps.clock.sleep(GATHER_MS).then(() => this.wake());
   }
 }
