@@ -31,7 +31,7 @@ export class LeaseKeeper extends LoopService<LeaseKeeperDeps> {
   hold(taskType: TaskType, item: WorkItem): void {
     const renewAt = this.deps.clock.monotonic() + this.deps.leaseMs / 4;
     this.#held.set(item, { taskType, item, renewAt, isUnanswered: false, isEnding: false });
-    void this.start();
+    if (this.#held.size === 1) void this.start();
   }
 
   async runOnce(): Promise<number> {

@@ -147,12 +147,13 @@ export class ResultWriter {
     const ended = batch.map((entry) =>
       again.has(entry) ? { ...entry, verdict: 'failed' as const, alsoFor: [] } : entry,
     );
-    const early = ended.filter(({ verdict }) => verdict === 'early');
+    const asked = ended.filter((entry) => triggersOf(entry).length > 0);
+    const early = asked.filter(({ verdict }) => verdict === 'early');
     const deferred = early.flatMap((entry) =>
       triggerResultsOf(entry).map((result) => ({ ...result, waitMs: entry.waitMs })),
     );
     if (deferred.length > 0) await this.#persist('count', () => this.deps.records.triggers.defer(deferred));
-    const results = ended.filter(({ verdict }) => verdict !== 'early').flatMap(triggerResultsOf);
+    const results = asked.filter(({ verdict }) => verdict !== 'early').flatMap(triggerResultsOf);
     if (results.length > 0) await this.#persist('count', () => this.deps.records.triggers.count(results));
     await this.#settle(ended);
   }
