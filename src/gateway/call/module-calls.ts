@@ -17,7 +17,7 @@ import {
   maskFor,
   type Proof,
   pairs,
-  withProof,
+  prover,
   withSecrets,
   withSignature,
 } from '../request/request.ts';
@@ -70,11 +70,12 @@ type Finish = (request: GatewayRequest, proof: Proof | null, nowMs: number) => G
 export function finisherOf(profile: GatewayConfig, name: InterfaceName): Finish {
   const { hmacKey, module } = profile;
   const fixed = fixedProof(profile);
+  const prove = prover();
   if (module !== null && module.sign !== null)
-    return (request, proof, now) => withProof(signed(profile, module, name, request, now), proof ?? fixed);
+    return (request, proof, now) => prove(signed(profile, module, name, request, now), proof ?? fixed);
   return hmacKey === null
-    ? (request, proof) => withProof(request, proof ?? fixed)
-    : (request, proof, now) => withSignature(withProof(request, proof ?? fixed), hmacKey, now);
+    ? (request, proof) => prove(request, proof ?? fixed)
+    : (request, proof, now) => withSignature(prove(request, proof ?? fixed), hmacKey, now);
 }
 
 function signed(

@@ -98,6 +98,19 @@ export function withProof(request: GatewayRequest, { headers, query }: Proof): G
   return withSecrets(request, pairs(headers), query);
 }
 
+/** @returns a function that adds a proof to a request. Headers that did not change since the last request are put together once. */
+export function prover(): (request: GatewayRequest, proof: Proof) => GatewayRequest {
+  let last: { readonly from: GatewayRequest; readonly by: Proof; readonly made: GatewayRequest } | null =
+    null;
+  return (request, proof) => {
+    if (last?.from.headers !== request.headers || last.from.secret !== request.secret || last.by !== proof)
+      last = { from: request, by: proof, made: withProof(request, proof) };
+    const { headers, secret } = last.made;
+    const { method, path, body } = request;
+    return { method, path: withQuery(path, proof.query), headers, body, secret };
+  };
+}
+
 /** They say in which form a body is, not who sends it. */
 const PUBLIC_HEADERS = ['accept', 'content-type'];
 

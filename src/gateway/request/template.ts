@@ -35,9 +35,13 @@ export function requestTemplate(
     fillHeaders.map(([name]) => name),
     [...FIXED_HEADERS, ...contentTypeOf(template)],
   );
+  const headersFor = (values: Filling) => [
+    ...fixedHeaders,
+    ...fillHeaders.flatMap(([name, fill]) => [name, fill(values)]),
+  ];
   return (values) => {
-    const headers = [...fixedHeaders];
-    for (const [name, fill] of fillHeaders) headers.push(name, fill(values));
+    // The same list for each request, where it can be: what is made of it is then made once (`prover`).
+    const headers = fillHeaders.length === 0 ? fixedHeaders : headersFor(values);
     return { method, path: fillPath(values), headers, body: fillBody?.(values) ?? null, secret: NO_SECRET };
   };
 }
@@ -98,6 +102,8 @@ function jsonBody(body: JsonTemplate, join: string): Fill {
   const lists = JSON.stringify(body)
     .split(/\["\{iccids\}"\]|"\{iccids\}"/)
     .map((part) => filled(part, join, quoted));
+  const [only, second] = lists;
+  if (only !== undefined && second === undefined) return only;
   return (values) => lists.map((fill) => fill(values)).join(JSON.stringify(values.iccids ?? []));
 }
 

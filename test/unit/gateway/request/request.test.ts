@@ -9,7 +9,7 @@ import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
 import type { GatewayInterface } from '../../../../src/domain/gateway/gateway-config.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { requestMaker } from '../../../../src/gateway/request/card-request.ts';
-import { maskFor, withProof } from '../../../../src/gateway/request/request.ts';
+import { maskFor, prover, withProof } from '../../../../src/gateway/request/request.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { answer, type ReceivedRequest, startBadGateway } from '../../../support/bad-gateway.ts';
 import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../../support/gateway-config.ts';
@@ -290,4 +290,17 @@ describe('a mask', () => {
       maskFor(gatewayConfig({ url: 'http://gateway', token: 'card' }), null)('this card is not known'),
     ).toBe('this card is not known');
   });
+});
+
+it('a prover puts together what another proof or other headers need, and does not mix requests up', () => {
+  const prove = prover();
+  const fixed = { headers: ['authorization', 'Bearer one'], query: '' };
+  const renewed = { headers: ['authorization', 'Bearer two'], query: 'key=three' };
+  const [plain, other] = [make({ path: '/usage/{iccid}' }), make({ path: '/status', method: 'POST' })];
+  const varying = () => make({ headers: { 'X-Card': '{iccid}', authorization: 'of the profile' } });
+  const rounds = [plain, plain, varying(), other, varying(), plain];
+  for (const proof of [fixed, fixed, renewed, fixed])
+    for (const request of rounds) expect(prove(request, proof)).toEqual(withProof(request, proof));
+  expect(prove(plain, fixed).headers).toBe(prove({ ...plain, path: '/usage/2' }, fixed).headers);
+  expect(plain.headers).not.toContain('authorization');
 });
