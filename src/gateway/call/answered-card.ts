@@ -23,6 +23,7 @@ export function cardCheck(stated: Place | null, value: ValuePath): CardCheck {
 export function isAmong(numbers: readonly string[], asked: string): boolean {
   const [first] = numbers;
   if (first === undefined) return false;
+  if (numbers.includes(asked)) return true;
   const own = spellingsOf(asked);
   if (numbers.some((number) => own.includes(number))) return true;
   throw new GatewayError('malformed', `the answer is about another card: ${first}`);
@@ -35,7 +36,8 @@ export function itemsByCard(
 ): (asked: string) => unknown[] | undefined {
   const items = groupBy(list, (item) => numberOf(valueAt(item, iccid.path)));
   return (asked) => {
-    const own = spellingsOf(asked).find((spelling) => items.has(spelling));
+    // As it was asked for, nearly always: the other spellings have to be worked out.
+    const own = items.has(asked) ? asked : spellingsOf(asked).find((spelling) => items.has(spelling));
     return own === undefined ? undefined : items.get(own);
   };
 }
@@ -55,9 +57,10 @@ function namedNear(body: unknown, path: ValuePath): readonly string[] {
   return Object.values(body).flatMap(iccidsOf);
 }
 
+const ICCID_NAME = /^icc[_-]?id$/i;
+
 function iccidsOf(holder: unknown): readonly string[] {
   if (typeof holder !== 'object' || holder === null || Array.isArray(holder)) return [];
-  return Object.entries(holder).flatMap(([name, value]) =>
-    /^icc[_-]?id$/i.test(name) ? (iccidDigits(value) ?? []) : [],
-  );
+  const named = Object.keys(holder).filter((name) => ICCID_NAME.test(name));
+  return named.flatMap((name) => iccidDigits((holder as Record<string, unknown>)[name]) ?? []);
 }
