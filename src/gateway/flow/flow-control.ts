@@ -96,7 +96,7 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     });
   }
 
-  async call(
+  call(
     interfaceName: InterfaceName,
     card: CalledCard,
     timeoutMs: number,
