@@ -12,6 +12,9 @@ import {
   WEBHOOK_OUTCOMES,
   type WebhookOutcome,
 } from '../../platform/meter.ts';
+import { PlainHistogram } from './plain-histogram.ts';
+
+type Observe = ReturnType<PlainHistogram['series']>;
 
 export const PREFIX = 'cardpoll_';
 /** Where the thresholds of the operations interface lie (0.5 and 2 s), and the scale of its concurrency table. */
@@ -73,27 +76,29 @@ export class Instruments implements Meter {
     labelNames: ['task_type'],
     registers: [this.registry],
   });
-  readonly #lateSeconds = new Histogram({
-    name: `${PREFIX}poll_lateness_seconds`,
-    help: 'How long scheduled cards had been due when this instance took them to be polled',
-    labelNames: ['task_type'],
-    buckets: LATE_SECONDS,
-    registers: [this.registry],
-  });
-  readonly #pollSeconds = new Histogram({
-    name: `${PREFIX}poll_duration_seconds`,
-    help: 'Duration of the polls of this instance, with all their gateway calls',
-    labelNames: ['task_type', 'result'],
-    buckets: CALL_SECONDS,
-    registers: [this.registry],
-  });
-  readonly #callSeconds = new Histogram({
-    name: `${PREFIX}gateway_call_duration_seconds`,
-    help: 'Duration of the gateway calls of this instance',
-    labelNames: ['interface', 'result'],
-    buckets: CALL_SECONDS,
-    registers: [this.registry],
-  });
+  readonly #lateSeconds = new PlainHistogram(
+    `${PREFIX}poll_lateness_seconds`,
+    'How long scheduled cards had been due when this instance took them to be polled',
+    LATE_SECONDS,
+    this.registry,
+  );
+  readonly #pollSeconds = new PlainHistogram(
+    `${PREFIX}poll_duration_seconds`,
+    'Duration of the polls of this instance, with all their gateway calls',
+    CALL_SECONDS,
+    this.registry,
+  );
+  readonly #callSeconds = new PlainHistogram(
+    `${PREFIX}gateway_call_duration_seconds`,
+    'Duration of the gateway calls of this instance',
+    CALL_SECONDS,
+    this.registry,
+  );
+  /** By task type. */
+  readonly #late = new Map<string, Observe>();
+  /** By result, then by task type or interface. */
+  readonly #polls = { succeeded: new Map<string, Observe>(), failed: new Map<string, Observe>() };
+  readonly #calls = { succeeded: new Map<string, Observe>(), failed: new Map<string, Observe>() };
   readonly #webhooks = new Counter({
     name: `${PREFIX}webhook_attempts_total`,
     help: 'Attempts of this instance to deliver a webhook, by outcome',
@@ -116,11 +121,13 @@ export class Instruments implements Meter {
 
   constructor() {
     for (const result of RESULTS) {
-      for (const task_type of TASK_TYPES) this.#pollSeconds.zero({ task_type, result });
-      for (const name of INTERFACE_NAMES) this.#callSeconds.zero({ interface: name, result });
+      for (const task_type of TASK_TYPES)
+        this.#polls[result].set(task_type, this.#pollSeconds.series({ task_type, result }));
+      for (const name of INTERFACE_NAMES)
+        this.#calls[result].set(name, this.#callSeconds.series({ interface: name, result }));
     }
     for (const task_type of TASK_TYPES) {
-      this.#lateSeconds.zero({ task_type });
+      this.#late.set(task_type, this.#lateSeconds.series({ task_type }));
       this.claimed(task_type, { items: [], lateMs: [] });
       this.settled(task_type, [], 0);
     }
@@ -132,7 +139,7 @@ export class Instruments implements Meter {
     for (const lane of LANES) {
       this.#claims.inc({ task_type, lane }, items.filter((item) => item.lane === lane).length);
     }
-    for (const ms of lateMs) this.#lateSeconds.observe({ task_type }, ms / 1000);
+    for (const ms of lateMs) this.#late.get(task_type)?.(ms / 1000);
   }
 
   settled(...[task_type, work, fenced]: Parameters<Meter['settled']>): void {
@@ -143,11 +150,11 @@ export class Instruments implements Meter {
   }
 
   poll(taskType: string, result: Result, durationMs: number): void {
-    this.#pollSeconds.observe({ task_type: taskType, result }, durationMs / 1000);
+    this.#polls[result].get(taskType)?.(durationMs / 1000);
   }
 
   gatewayCall(interfaceName: string, result: Result, durationMs: number): void {
-    this.#callSeconds.observe({ interface: interfaceName, result }, durationMs / 1000);
+    this.#calls[result].get(interfaceName)?.(durationMs / 1000);
   }
 
   webhookAttempt(outcome: WebhookOutcome): void {
