@@ -6,23 +6,30 @@ type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
   : Name;
 
 const KNOWN_NAMES = 1_000;
+
 /** An answer has a few names ten thousand times: made anew, they would cost more than all else about it. */
-const snakeNames = new Map<string, string>();
+function remembered(convert: (name: string) => string): (name: string) => string {
+  const known = new Map<string, string>();
+  return (name) => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const converted = convert(name);
+    if (known.size < KNOWN_NAMES) known.set(name, converted);
+    return converted;
+  };
+}
+
+const toSnakeCase = remembered((name) => name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`));
 
 /** `maxConcurrency` -> `max_concurrency`; snake_case is unchanged. */
 export function snakeCase<Name extends string>(name: Name): SnakeCase<Name> {
-  let snake = snakeNames.get(name);
-  if (snake === undefined) {
-    snake = name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
-    if (snakeNames.size < KNOWN_NAMES) snakeNames.set(name, snake);
-  }
-  return snake as SnakeCase<Name>;
+  return toSnakeCase(name) as SnakeCase<Name>;
 }
 
 /** `max_concurrency` -> `maxConcurrency`; camelCase stays. */
-export function camelCase(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
+export const camelCase = remembered((name) =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+);
 
 /** Converts the keys of plain data deeply; a Date becomes an RFC 3339 time in UTC. */
 export function snakeKeys(value: unknown): unknown {
