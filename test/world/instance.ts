@@ -48,6 +48,8 @@ export interface Way {
 
 export const OPEN_WAY: Way = { isCut: false, isSilent: false, lostBefore: 0, lostAfter: 0, delayMs: 0 };
 
+type Work = (...args: unknown[]) => Promise<unknown>;
+
 export class Instance {
   state: 'up' | 'frozen' | 'dead' = 'up';
   /** When it stood still, or a call of it to the live store failed or was slow, last. */
@@ -63,6 +65,10 @@ export class Instance {
   readonly #digest: AuditDigest;
   readonly #client: GatewayClient;
   #thaw: Array<() => void> = [];
+  #die: (reason: Error) => void = () => {};
+  readonly #death = new Promise<never>((_, reject) => {
+    this.#die = reject;
+  });
   /** It dies at this call of a port, counted from now; null: it does not. */
   dies: { calls: number; afterEffect: boolean } | null = null;
 
@@ -76,6 +82,7 @@ export class Instance {
       monotonic: () => time.now,
       sleep: (ms, signal) => this.#sleep(ms, signal),
     };
+    this.#death.catch(() => {});
     const { clock } = this;
     const live = this.#port(
       'live',
@@ -187,6 +194,7 @@ export class Instance {
 
   kill(): void {
     this.state = 'dead';
+    this.#die(new Error(`${this.id} is dead`));
     this.#thaw = [];
     for (const end of [...this.connections]) end(false);
   }
@@ -259,9 +267,17 @@ export class Instance {
     if (typeof member === 'function' && AT_ONCE.has(key)) return call;
     if (key === 'bounded') return () => this.#port(store, target, store);
     if (typeof member === 'function')
-      return (...args: unknown[]) => this.#call(store, name, () => this.#noted(name, args, call(...args)));
+      return (...args: unknown[]) => {
+        const given = key === 'inTurn' ? [this.#untilDeath(args[0] as Work)] : args;
+        return this.#call(store, name, () => this.#noted(name, args, call(...given)));
+      };
     if (typeof member !== 'object' || member === null) return member;
     return this.#port(store, () => target()[key] as Record<string, unknown>, name);
+  }
+
+  /** The work of a transaction: when the instance dies, its connection ends, and the store rolls back. */
+  #untilDeath(work: Work): Work {
+    return (...args) => Promise.race([work(...args), this.#death]);
   }
 
   #noted(name: string, args: readonly unknown[], result: unknown): unknown {
@@ -294,7 +310,7 @@ export class Instance {
     if (way.isSilent) await this.#fails(store, COMMAND_TIMEOUT_MS);
     if (way.delayMs > 0) await time.sleep(world.ways.below(way.delayMs));
     if (way.lostBefore > 0 && world.ways.chance(way.lostBefore)) await this.#fails(store, DOWN_ANSWERS_MS);
-    const result = await call();
+    const result = await this.#answered(call);
     if (dies?.afterEffect === true) {
       this.dies = null;
       world.tell(this.id, `dies after ${name}`);
@@ -303,6 +319,16 @@ export class Instance {
     if (this.state !== 'up') await this.awake();
     if (way.lostAfter > 0 && world.ways.chance(way.lostAfter)) await this.#fails(store, DOWN_ANSWERS_MS);
     return result;
+  }
+
+  /** An error, too, reaches an instance only while it runs. */
+  async #answered(call: () => unknown): Promise<unknown> {
+    try {
+      return await call();
+    } catch (error) {
+      await this.awake();
+      throw error;
+    }
   }
 
   async #fails(store: 'live' | 'records', afterMs: number): Promise<never> {

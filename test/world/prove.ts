@@ -21,6 +21,8 @@ interface Means {
 /** A database of WebAssembly gives no memory back: a process lives through so many nights. */
 const NIGHTS_OF_A_PROCESS = 10;
 const SHRINK_MS = 60_000;
+/** A night that is slower than reality stands still: its process is ended, and the night has failed. */
+const SPARE_MS = 300_000;
 
 export async function run(args: string[], means: Means): Promise<number> {
   if (process.send !== undefined && args[0] === 'nights') return liveNights(means);
@@ -108,9 +110,14 @@ async function proveAll(
 /** @returns how the process ended, where it ended without a verdict. */
 function ask(child: ChildProcess, night: Night, first: boolean): Promise<Verdict | string> {
   return new Promise((resolve) => {
-    const ended = (code: number | null, signal: string | null) => resolve(`${signal ?? `code ${code}`}`);
+    const stuck = setTimeout(() => child.kill(), night.minutes * 60_000 + SPARE_MS);
+    const ended = (code: number | null, signal: string | null) => {
+      clearTimeout(stuck);
+      resolve(`${signal ?? `code ${code}`}`);
+    };
     child.once('exit', ended);
     child.once('message', (verdict) => {
+      clearTimeout(stuck);
       child.off('exit', ended);
       resolve(verdict as Verdict);
     });
