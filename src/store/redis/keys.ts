@@ -32,7 +32,7 @@ export function redisKeys(isCluster: boolean) {
     effectiveLimit: ofType('polling:concurrency:effective'),
     /** JSON: what the leader knows about the limit of the type, and why it has its value. */
     limitRecord: ofType('polling:concurrency:record'),
-    /** Sorted set: card id, or `m` + manual entry -> lease token. */
+    /** Sorted set: card id, or `m` + manual entry, then `@` and the lease token -> lease token. */
     slots: ofType('polling:concurrency:slots'),
     /**
      * Sorted set: failing card id -> when it is due for a retry (whole ms). A card is here or in the queue, never in
@@ -44,7 +44,7 @@ export function redisKeys(isCluster: boolean) {
      * meanwhile.
      */
     again: ofType('polling:again'),
-    /** Sorted set: card id -> lease token, for the slots that retries hold. */
+    /** Sorted set: the slots that retries hold, as above. */
     retrySlots: ofType('polling:concurrency:retry-slots'),
     /**
      * Hash: worker id -> "<claim number> <token>" of its last claim, and its urgent cards. `#` counts claims; `#other_at` is when work other

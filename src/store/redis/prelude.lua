@@ -37,41 +37,41 @@ local function scores_of(key, members)
   return scores
 end
 
--- Returns for each member of a sorted set whether its score is the token given for it (tokens as text). Members that
--- share a token, like those of one claim, are compared with the range of that score: reading scores one by one costs
--- Redis several times as much, because it writes each score as text.
-local MIN_RANGE = 16
-local function holds(key, members, tokens)
-  local by_token, mine = {}, {}
+-- Returns for each member of a sorted set whether its score is the token of a claim (as text). Some members are compared with
+-- the range of that score, because Redis writes each score that is read as text; for a few it costs more to read all others.
+-- Then it also returns the size of the range.
+local MIN_RANGE = 4
+local function holds(key, token, members)
+  local mine = {}
+  if #members < MIN_RANGE then
+    for i, score in ipairs(scores_of(key, members)) do
+      mine[i] = score == tonumber(token)
+    end
+    return mine
+  end
+  local held, range = {}, redis.call('ZRANGEBYSCORE', key, token, token)
+  for i = 1, #range do
+    held[range[i]] = true
+  end
   for i = 1, #members do
-    local group = by_token[tokens[i]]
-    if group then
-      group[#group + 1] = i
-    else
-      by_token[tokens[i]] = { i }
-    end
+    mine[i] = held[members[i]] or false
+    held[members[i]] = nil
   end
-  local few, few_members = {}, {}
-  for token, group in pairs(by_token) do
-    if #group >= MIN_RANGE then
-      local held = {}
-      for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, token, token)) do
-        held[member] = true
-      end
-      for _, i in ipairs(group) do
-        mine[i] = held[members[i]] or false
-      end
-    else
-      for _, i in ipairs(group) do
-        few[#few + 1] = i
-        few_members[#few_members + 1] = members[i]
-      end
-    end
+  return mine, #range
+end
+
+-- The member of a slot names its claim, so no other claim has the same one. `m` before a manual entry is part of `work`.
+local function slot_of(work, token)
+  return work .. '@' .. token
+end
+
+-- Gives slots back. Returns how many there were.
+local function release_slots(slots_key, retry_slots_key, held)
+  local released = call_chunked('ZREM', slots_key, held)
+  if released > 0 and redis.call('EXISTS', retry_slots_key) == 1 then
+    call_chunked('ZREM', retry_slots_key, held)
   end
-  for j, score in ipairs(scores_of(key, few_members)) do
-    mine[few[j]] = score == tonumber(tokens[few[j]])
-  end
-  return mine
+  return released
 end
 
 -- Sets the running count to the number of slots held. It expires shortly after the last slot, so it does not outlive

@@ -12,6 +12,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import { claim, queueCards, REALNAME, range, settle } from './stores.ts';
 
 const CURRENT = 'polling:concurrency:current:realname';
+const SLOTS = 'polling:concurrency:slots:realname';
 
 describe('Redis as operators see it', () => {
   let store: LiveStore;
@@ -125,6 +126,28 @@ describe('Redis as operators see it', () => {
     await redis.rename(`${CURRENT}:x`, CURRENT);
     expect(await store.work.reap(REALNAME)).toEqual({ expiredSlots: 0, healedFrom: 0 });
     expect(await redis.get(CURRENT)).toBe('10');
+  });
+
+  it('keeps slots as a skip list, since adding to a list reads every score in it', async () => {
+    await queueCards(store, range(3));
+    const { items } = await claim(store, 2);
+    expect(await redis.object('ENCODING', SLOTS)).toBe('skiplist');
+    expect(await redis.zcard(SLOTS)).toBe(2);
+    await settle(store, items, 'done');
+    await claim(store, 1);
+    expect(await redis.object('ENCODING', SLOTS)).toBe('skiplist');
+  });
+
+  it('a reset makes work of an instance of 0.2.0 due, whose slots have no token in their name', async () => {
+    await queueCards(store, [1]);
+    await store.manual.push(REALNAME, ['2:t']);
+    const { items } = await claim(store, 2);
+    const token = items[0]?.token ?? '';
+    await redis.del(SLOTS);
+    await redis.zadd(SLOTS, token, '1', token, 'm2:t');
+    expect(await store.work.resetSlots(REALNAME)).toEqual({ previous: 2, current: 0 });
+    expect(await store.work.counts(REALNAME)).toMatchObject({ due: 1, manualLength: 1, inFlight: 0 });
+    expect(await settle(store, items, 'done')).toEqual({ fenced: 2 });
   });
 
   it('a reset reports and clears a leaked count', async () => {

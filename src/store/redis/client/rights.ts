@@ -18,7 +18,7 @@ const CHANNELS = '&polling:*';
 /** All but SET and PUBLISH. A test compares the names with those in the adapters and scripts of this folder. */
 const COMMANDS = `
   EVAL return 1 key, EVALSHA ${'0'.repeat(40)} 1 key, TIME
-  DEL key, EXISTS key, PEXPIRE key ${KEY_LIVES_MS}, PTTL key, UNLINK key, GET key
+  DEL key, EXISTS key, PEXPIRE key ${KEY_LIVES_MS}, PTTL key, UNLINK key, GET key, MGET key
   HDEL key f, HGET key f, HGETALL key, HINCRBY key f 1, HINCRBYFLOAT key f 1, HLEN key, HMGET key f
   HSET key f v, HSETNX key f v, HVALS key
   LLEN key, LPOP key, LPOS key v, LPUSH key v, LRANGE key 0 0, RPUSH key v

@@ -1,6 +1,6 @@
 // What the scripts work-*.lua get and return that has no plain form. Used by work-queue.ts. work-claim.lua and work-counts.lua
 // return variables of the names below, in order, as test/unit/store/redis/work/script-values.test.ts checks.
-import type { Lane, Settlement } from '../../ports/live/work-queue.ts';
+import type { Lane, Settlement, WorkItem } from '../../ports/live/work-queue.ts';
 import type { RedisArgument } from '../client/client.ts';
 
 /** Each value is one of its type. */
@@ -31,17 +31,25 @@ export function namedReply<Shape extends object>(shape: Shape, reply: unknown): 
   return Object.fromEntries(Object.keys(shape).map((name, i) => [name, values[i]])) as Shape;
 }
 
-/** @returns the settlements in the seven groups that work-settle.lua reads. */
+/** @returns the settlements in the seven groups that work-settle.lua reads, those of one claim next to each other. */
 export function settleGroups(settlements: readonly Settlement[]): RedisArgument[] {
-  const groups: RedisArgument[][] = [[0], [0], [0], [0], [0], [0], [0]];
+  const groups = Array.from({ length: 7 }, () => new Map<string, [number, ...RedisArgument[]]>());
   for (const { item, verdict, random, waitMs = 0 } of settlements) {
-    const group = groups[groupOf(item.lane, verdict)] as [number, ...RedisArgument[]];
-    group[0] += 1;
-    group.push(item.member, item.token);
-    if (group === groups[1]) group.push(waitMs, random);
-    if (group === groups[4]) group.push(waitMs);
+    const at = groupOf(item.lane, verdict);
+    const claims = groups[at] as (typeof groups)[number];
+    const items = claims.get(item.token) ?? [0];
+    if (items[0] === 0) claims.set(item.token, items);
+    items[0] += 1;
+    items.push(item.member);
+    if (at === 1) items.push(waitMs, random);
+    if (at === 4) items.push(waitMs);
   }
-  return groups.flat();
+  return groups.flatMap((claims) => [claims.size, ...[...claims].flat(2)]);
+}
+
+/** @returns the member of an item's slot, as slot_of in prelude.lua makes it. */
+export function slotOf({ lane, member, token }: WorkItem): string {
+  return `${lane === 'manual' ? 'm' : ''}${member}@${token}`;
 }
 
 function groupOf(lane: Lane, verdict: Settlement['verdict']): number {

@@ -14,11 +14,17 @@
 -- the same expiry has, and that no due time (whole ms) can equal.
 local queue, manual, leases, slots, retry, retry_slots = KEYS[1], KEYS[2], KEYS[3], KEYS[6], KEYS[9], KEYS[10]
 local now = now_ms()
-take_back_expired(slots, retry_slots, leases, manual, now)
-local limit = math.min(tonumber(redis.call('GET', KEYS[5]) or '') or tonumber(ARGV[5]),
-  tonumber(redis.call('GET', KEYS[11]) or '') or math.huge)
+-- Without these there are only cards of the schedule and urgent ones, and a third of the commands can be left out.
+local has_others = redis.call('EXISTS', manual, leases, retry, retry_slots) > 0
+if has_others then
+  take_back_expired(slots, retry_slots, leases, manual, now)
+else
+  redis.call('ZREMRANGEBYSCORE', slots, '-inf', now)
+end
+local limits = redis.call('MGET', KEYS[5], KEYS[11])
+local limit = math.min(tonumber(limits[1] or '') or tonumber(ARGV[5]), tonumber(limits[2] or '') or math.huge)
 local paused_ms = pause_left(KEYS[8], now)
-local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit', '#trickle_at')
+local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit', '#trickle_at', '#')
 local trickle = ARGV[6] == '1'
 
 local function answer(token, entries, retries, urgent, cards, late)
@@ -41,7 +47,10 @@ end
 if known[1] then
   local number, token, urgent_ids = string.match(known[1], '^(%S+) (%S+)(.*)$')
   if number == ARGV[2] and tonumber(token) > now then
-    local retries, urgent, cards, lane_of = redis.call('ZRANGEBYSCORE', retry_slots, token, token), {}, {}, {}
+    local retries, urgent, cards, lane_of = {}, {}, {}, {}
+    for i, slot in ipairs(redis.call('ZRANGEBYSCORE', retry_slots, token, token)) do
+      retries[i] = string.match(slot, '^(.*)@')
+    end
     for card in string.gmatch(urgent_ids, '%S+') do
       lane_of[card] = urgent
     end
@@ -56,17 +65,19 @@ if known[1] then
   end
 end
 
-local take = math.min(tonumber(ARGV[3]), limit - redis.call('ZCARD', slots))
+local slots_held = redis.call('ZCARD', slots)
+local take = math.min(tonumber(ARGV[3]), limit - slots_held)
 -- Either way round, so that a clock that was set back holds up no trickle.
 local trickled = trickle and math.abs(now - tonumber(known[4] or 0)) < 1000 and now - tonumber(known[2] or 0) >= 1000
 if take <= 0 or paused_ms > 0 or trickled then
   return answer('', {}, {}, {}, {})
 end
 
-local waiting = redis.call('LLEN', manual)
+local waiting = has_others and redis.call('LLEN', manual) or 0
 local due = redis.call('ZCOUNT', queue, '-inf', now)
-local retry_due = trickle and waiting + due > 0 and 0 or redis.call('ZCOUNT', retry, '-inf', now)
-local held = redis.call('ZCARD', retry_slots)
+local looks_at_retries = has_others and not (trickle and waiting + due > 0)
+local retry_due = looks_at_retries and redis.call('ZCOUNT', retry, '-inf', now) or 0
+local held = has_others and redis.call('ZCARD', retry_slots) or 0
 
 -- "Other work" means work that is due or was claimed within the last second: if retries filled the slots between two
 -- buckets of a ring, the next bucket would not find them free. While there is other work, retries may hold a tenth of
@@ -102,11 +113,15 @@ if waiting == 0 and due == 0 and retry_take == 0 then
   return answer('', {}, {}, {}, {})
 end
 
-local sequence = redis.call('HINCRBY', KEYS[7], '#', 1)
+local sequence = tonumber(known[5] or 0) + 1
 local token = exact(now + tonumber(ARGV[4]) + (1 + sequence % 4095) / 4096)
 
 -- A card that is in the retry lane and in the queue (a failover may have lost one of two writes) stays in the queue.
-local retries, retry_pairs = {}, {}
+local retries, retry_pairs, retry_slot_pairs, slot_pairs = {}, {}, {}, {}
+local function add_slot(list, work)
+  list[#list + 1] = token
+  list[#list + 1] = slot_of(work, token)
+end
 if retry_take > 0 then
   local first = redis.call('ZRANGEBYSCORE', retry, '-inf', now, 'LIMIT', 0, retry_take)
   call_chunked('ZREM', retry, first)
@@ -115,16 +130,17 @@ if retry_take > 0 then
       retries[#retries + 1] = first[i]
       retry_pairs[#retry_pairs + 1] = token
       retry_pairs[#retry_pairs + 1] = first[i]
+      add_slot(retry_slot_pairs, first[i])
+      add_slot(slot_pairs, first[i])
     end
   end
 end
-call_chunked('ZADD', retry_slots, retry_pairs)
-call_chunked('ZADD', slots, retry_pairs)
+call_chunked('ZADD', retry_slots, retry_slot_pairs)
 take = take - #retries
 
 -- Each lane gets half while both have work; they take turns with the odd item. One lane takes what the other leaves.
 local manual_take = math.min(waiting, math.max(math.floor((take + sequence % 2) / 2), take - due))
-local taken_entries, slot_pairs = {}, {}
+local taken_entries = {}
 if manual_take > 0 then
   local entries, repeated, lease_pairs, taken = {}, {}, {}, {}
   for from = 1, manual_take, CHUNK do
@@ -141,8 +157,7 @@ if manual_take > 0 then
       taken[entry] = true
       lease_pairs[#lease_pairs + 1] = token
       lease_pairs[#lease_pairs + 1] = entry
-      slot_pairs[#slot_pairs + 1] = token
-      slot_pairs[#slot_pairs + 1] = 'm' .. entry
+      add_slot(slot_pairs, 'm' .. entry)
       taken_entries[#taken_entries + 1] = entry
     end
   end
@@ -178,22 +193,28 @@ local function note(claimed, due_at)
   for _, card in ipairs(claimed) do
     queue_pairs[#queue_pairs + 1] = token
     queue_pairs[#queue_pairs + 1] = card
-    slot_pairs[#slot_pairs + 1] = token
-    slot_pairs[#slot_pairs + 1] = card
+    add_slot(slot_pairs, card)
   end
 end
 note(urgent)
 note(cards, first_due)
 call_chunked('ZADD', queue, queue_pairs)
 call_chunked('ZADD', queue, retry_pairs)
-call_chunked('ZADD', slots, slot_pairs)
-local claimed = ARGV[2] .. ' ' .. token .. (#urgent > 0 and ' ' .. table.concat(urgent, ' ') or '')
-if trickle then
-  redis.call('HSET', KEYS[7], ARGV[1], claimed, '#trickle_at', exact(now))
-elseif #slot_pairs > 0 then
-  redis.call('HSET', KEYS[7], ARGV[1], claimed, '#other_at', exact(now))
-else
-  redis.call('HSET', KEYS[7], ARGV[1], claimed)
+-- Redis keeps a sorted set of at most 128 short members as a list, and adds a member by reading every score in it as text: a
+-- hundred slots would cost more than the rest of the claim. With a long member it begins, and remains, a skip list.
+local LONG = string.rep('-', 65)
+if slots_held == 0 then
+  redis.call('ZADD', slots, 0, LONG)
 end
+call_chunked('ZADD', slots, slot_pairs)
+if slots_held == 0 then
+  redis.call('ZREM', slots, LONG)
+end
+local claimed = ARGV[2] .. ' ' .. token .. (#urgent > 0 and ' ' .. table.concat(urgent, ' ') or '')
+local noted = { ARGV[1], claimed, '#', exact(sequence) }
+if trickle or #taken_entries + #urgent + #cards > 0 then
+  noted[5], noted[6] = trickle and '#trickle_at' or '#other_at', exact(now)
+end
+redis.call('HSET', KEYS[7], unpack(noted))
 note_credit(held + #retries)
 return answer(token, taken_entries, retries, urgent, cards, late)

@@ -17,11 +17,12 @@ for i = 3, #ARGV do
     runs = 1
   end
 end
+local score = redis.call('ZSCORE', KEYS[1], card)
 return {
   exact(now),
-  redis.call('ZSCORE', KEYS[1], card),
+  score,
   redis.call('ZRANK', KEYS[1], card) or 0,
-  redis.call('ZSCORE', KEYS[4], card),
+  score and redis.call('ZSCORE', KEYS[4], slot_of(card, exact(tonumber(score)))),
   redis.call('ZSCORE', KEYS[2], card),
   redis.call('ZRANK', KEYS[2], card) or 0,
   redis.call('HGET', KEYS[3], card),

@@ -22,7 +22,7 @@ import {
 } from '../../ports/live/work-queue.ts';
 import { inChunks, pairsOf, type RedisArgument, type RedisClient } from '../client/client.ts';
 import type { Keys, ScriptName } from '../keys.ts';
-import { CLAIM_REPLY, COUNTS_REPLY, namedReply, settleGroups } from './script-values.ts';
+import { CLAIM_REPLY, COUNTS_REPLY, namedReply, settleGroups, slotOf } from './script-values.ts';
 import { WorkSignal } from './work-signal.ts';
 
 const ITEMS_PER_CALL = 1_000;
@@ -55,7 +55,8 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
   return {
     async claim(taskType, { instanceId, claimNumber, max, leaseMs, trickle = false }) {
       const args = [instanceId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, trickle ? 1 : 0];
-      const claimed = namedReply(CLAIM_REPLY, await run('workClaim', taskType, args));
+      const reply = await run('workClaim', taskType, args);
+      const claimed = namedReply(CLAIM_REPLY, reply);
       const { freeSlots, pausedMs, token, manualCount, retryCount, urgentCount, members, late } = claimed;
       const retryEnd = manualCount + retryCount;
       const items = members.map((member, i): WorkItem => {
@@ -72,11 +73,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
 
     async release(taskType, items) {
       await inChunks(items, ITEMS_PER_CALL, async (chunk) => {
-        const args = chunk.flatMap((item) => [
-          item.lane === 'manual' ? `m${item.member}` : item.member,
-          item.token,
-        ]);
-        await run('workRelease', taskType, args);
+        await run('workRelease', taskType, chunk.map(slotOf));
       });
     },
 

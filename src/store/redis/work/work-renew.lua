@@ -7,9 +7,9 @@
 local by = tonumber(ARGV[1])
 for i = 2, #ARGV, 3 do
   local key, member, token = ARGV[i] == 'manual' and KEYS[2] or KEYS[1], ARGV[i + 1], ARGV[i + 2]
-  if holds(key, { member }, { token })[1] then
+  if holds(key, token, { member })[1] then
     redis.call('ZADD', key, tonumber(token) + by, member)
-    if key == KEYS[1] and holds(KEYS[3], { member }, { token })[1] then
+    if key == KEYS[1] and holds(KEYS[3], token, { member })[1] then
       redis.call('ZADD', KEYS[3], tonumber(token) + by, member)
     end
   end

@@ -9,15 +9,18 @@ local found = redis.pcall('GET', KEYS[4])
 found = type(found) == 'string' and tonumber(found) or 0
 
 local held = redis.call('ZPOPMIN', slots, ARGV[1])
-local cards, entries, tokens = {}, {}, {}
+local members, cards, entries, tokens = {}, {}, {}, {}
 for i = 1, #held, 2 do
-  local entry = string.match(held[i], '^m(.*)$')
+  members[#members + 1] = held[i]
+  -- Instances of 0.2.0 write no token behind it.
+  local work = string.match(held[i], '^(.*)@') or held[i]
+  local entry = string.match(work, '^m(.*)$')
   if entry then
     entries[#entries + 1] = entry
   else
-    cards[#cards + 1] = held[i]
+    cards[#cards + 1] = work
   end
-  tokens[entry or held[i]] = tonumber(held[i + 1])
+  tokens[entry or work] = tonumber(held[i + 1])
 end
 
 local due_pairs = {}
@@ -28,7 +31,7 @@ for i, score in ipairs(scores_of(queue, cards)) do
   end
 end
 call_chunked('ZADD', queue, due_pairs)
-call_chunked('ZREM', KEYS[6], cards)
+call_chunked('ZREM', KEYS[6], members)
 
 for i, score in ipairs(scores_of(leases, entries)) do
   if score == tokens[entries[i]] then
