@@ -129,16 +129,11 @@ export class Worker extends LoopService<WorkerDeps> {
 
   async runOnce(): Promise<number> {
     this.#workSignalled = false;
-    const released = this.#releaseFreed();
     const permit = this.#permit();
-    if (permit === null) return this.#hold(released);
-    // Waits for both answers even if one is an error: claimed items are started even if the release failed.
-    const [release, claim] = await Promise.allSettled([released, this.#claim(permit)]);
-    if (claim.status === 'rejected') throw claim.reason;
-    this.#begin(claim.value);
-    const restMs = this.#rest(permit, claim.value);
-    if (release.status === 'rejected') throw release.reason;
-    return restMs;
+    if (permit === null) return this.#hold();
+    const claimed = await this.#withFreed((released) => this.#claim(permit, released));
+    this.#begin(claimed);
+    return this.#rest(permit, claimed);
   }
 
   /** Stops claiming, waits for the calls in flight, and gives their slots back. */
@@ -166,8 +161,8 @@ export class Worker extends LoopService<WorkerDeps> {
   }
 
   /** A turn without a claim. */
-  async #hold(released: Promise<void>): Promise<number> {
-    await released;
+  async #hold(): Promise<number> {
+    await this.#releaseFreed();
     this.#lastTurnAt = this.deps.clock.monotonic();
     return HELD_REST_MS;
   }
@@ -176,11 +171,11 @@ export class Worker extends LoopService<WorkerDeps> {
    * A claim without an answer may still be carried out. It is repeated with the same number, so that this worker gets what the
    * first attempt took. Its lease counts from the first attempt.
    */
-  async #claim({ max, trickle }: ClaimPermit): Promise<Claimed> {
+  async #claim({ max, trickle }: ClaimPermit, released: readonly WorkItem[]): Promise<Claimed> {
     const { live, instanceId, leaseMs, clock } = this.deps;
     this.#claimSentAt ??= clock.monotonic();
     const sentAt = this.#claimSentAt;
-    const request = { instanceId, claimNumber: this.#claimNumber + 1, max, leaseMs, trickle };
+    const request = { instanceId, claimNumber: this.#claimNumber + 1, max, leaseMs, trickle, released };
     const claim = await live.work.claim(this.taskType, request);
     this.#claimNumber += 1;
     this.#claimSentAt = null;
@@ -227,12 +222,16 @@ export class Worker extends LoopService<WorkerDeps> {
     return restMs;
   }
 
-  /** Gives back the slots of calls that ended. The next turn repeats a failed release. */
   async #releaseFreed(): Promise<void> {
+    if (this.#freed.length === 0) return;
+    await this.#withFreed((items) => this.deps.live.work.release(this.deps.task.taskType, items));
+  }
+
+  /** Gives back the slots of calls that ended. The next turn repeats what failed. */
+  async #withFreed<T>(send: (items: readonly WorkItem[]) => Promise<T>): Promise<T> {
     const items = this.#freed.splice(0);
-    if (items.length === 0) return;
     try {
-      await this.deps.live.work.release(this.deps.task.taskType, items);
+      return await send(items);
     } catch (error) {
       this.#freed.push(...items);
       throw error;

@@ -96,6 +96,24 @@ describeLiveStore('claim', (live) => {
     expect(next.freeSlots).toBe(0);
   });
 
+  it('gives slots back first, and the same once when it is sent twice', async () => {
+    await queueCards(live.store, range(1_100));
+    await live.store.work.setMaxConcurrency(REALNAME, 1_050);
+    await live.store.manual.push(REALNAME, ['7001']);
+    const { items } = await claim(live.store, 1_050);
+    const request = { instanceId: 'w', claimNumber: 1, max: 10, leaseMs: 600_000, released: items.slice(2) };
+    const next = await live.store.work.claim(REALNAME, request);
+    expect(next.items).toHaveLength(10);
+    expect(next.freeSlots).toBe(1_038);
+    const released = [...items.slice(2), ...items.slice(0, 1)];
+    const again = await live.store.work.claim(REALNAME, { ...request, released });
+    expect(again.items.map(({ member }) => member).sort()).toEqual(
+      next.items.map(({ member }) => member).sort(),
+    );
+    expect(again.freeSlots).toBe(1_039);
+    expect(await settle(live.store, items, 'done')).toEqual({ fenced: 0 });
+  });
+
   it('returns the same items when sent twice', async () => {
     await queueCards(live.store, range(20));
     await live.store.manual.push(REALNAME, ['900:t1', '901:t1']);

@@ -33,6 +33,7 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
     async claim(taskType, request) {
       const type = types[taskType];
       const now = nowMs();
+      for (const item of request.released ?? []) type.releaseSlot(item);
       type.takeBackExpired(now);
       const limit = type.limitInForce;
       const pausedMs = Math.max(0, ...type.pausesInForce(now).map((pause) => pause.untilMs - now));

@@ -62,6 +62,8 @@ export interface ClaimRequest {
   readonly leaseMs: number;
   /** True when the claim is for the trickle of calls to a dead interface; false when absent. */
   readonly trickle?: boolean;
+  /** Items whose slots are given back first, as release does; none when absent. */
+  readonly released?: readonly WorkItem[];
 }
 
 export interface Claim {

@@ -3,7 +3,8 @@
 --       11 effectiveLimit
 -- ARGV: 1 instance id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
 --       6 `1` when this is the trickle to a dead interface: nothing is claimed when another instance claimed for it within
---       the last second, unless others claim as usual; failing cards only where nothing else is due
+--       the last second, unless others claim as usual; failing cards only where nothing else is due, then the members of
+--       slots that are given back first
 -- Returns (script-values.ts): free_slots, paused_ms (what is left of a pause), token, manual_count, retry_count, urgent_count,
 --           members (manual entries, retries, urgent cards and other cards), late (how late the last two are (ms), how many of
 --           them, for the next of them ...; empty when the same claim is sent again)
@@ -14,6 +15,7 @@
 -- the same expiry has, and that no due time (whole ms) can equal.
 local queue, manual, leases, slots, retry, retry_slots = KEYS[1], KEYS[2], KEYS[3], KEYS[6], KEYS[9], KEYS[10]
 local now = now_ms()
+release_slots(slots, retry_slots, { unpack(ARGV, 7) })
 -- Without these there are only cards of the schedule and urgent ones, and a third of the commands can be left out.
 local has_others = redis.call('EXISTS', manual, leases, retry, retry_slots) > 0
 if has_others then

@@ -52,10 +52,18 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
   const run = (name: ScriptName, taskType: TaskType, args: readonly RedisArgument[] = []) =>
     client.script(name, keys.ofScript(name, taskType), args);
 
+  async function release(taskType: TaskType, items: readonly WorkItem[]): Promise<void> {
+    await inChunks(items, ITEMS_PER_CALL, async (chunk) => {
+      await run('workRelease', taskType, chunk.map(slotOf));
+    });
+  }
+
   return {
-    async claim(taskType, { instanceId, claimNumber, max, leaseMs, trickle = false }) {
+    async claim(taskType, { instanceId, claimNumber, max, leaseMs, trickle = false, released = [] }) {
       const args = [instanceId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, trickle ? 1 : 0];
-      const reply = await run('workClaim', taskType, args);
+      await release(taskType, released.slice(ITEMS_PER_CALL));
+      const slots = released.slice(0, ITEMS_PER_CALL).map(slotOf);
+      const reply = await run('workClaim', taskType, [...args, ...slots]);
       const claimed = namedReply(CLAIM_REPLY, reply);
       const { freeSlots, pausedMs, token, manualCount, retryCount, urgentCount, members, late } = claimed;
       const retryEnd = manualCount + retryCount;
@@ -71,11 +79,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       return { items, claimedAtMs, lateMs, freeSlots, pausedMs };
     },
 
-    async release(taskType, items) {
-      await inChunks(items, ITEMS_PER_CALL, async (chunk) => {
-        await run('workRelease', taskType, chunk.map(slotOf));
-      });
-    },
+    release,
 
     async renew(taskType, items, byMs) {
       await inChunks(items, ITEMS_PER_CALL, async (chunk) => {

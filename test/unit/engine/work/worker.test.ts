@@ -246,19 +246,20 @@ it('lets calls end when it is stopped, begins no other, and gives all slots back
 });
 
 it('gives slots back again when that failed, with the next pass', async () => {
-  let failures = 1;
+  let isAway = false;
   const worker = makeWorker({
-    release: async (type, items) => {
-      failures -= 1;
-      if (failures === 0) throw new Error('away');
-      await live.work.release(type, items);
+    claim: async (type, request) => {
+      if (isAway) throw new Error('away');
+      return live.work.claim(type, request);
     },
   });
   await live.manual.push('realname', ['1']);
   await worker.runOnce();
   await waitFor(() => worker.inFlight === 0, { everyMs: 1, what: 'the call to end' });
+  isAway = true;
   await expect(worker.runOnce()).rejects.toThrow('away');
   expect(await slotsHeld()).toBe(1);
+  isAway = false;
   await worker.runOnce();
   expect(await slotsHeld()).toBe(0);
   await worker.stop();
