@@ -1,7 +1,9 @@
 // A fleet in virtual time whose live store loses everything again and again: the real scheduler and initialiser, cards and marks
 // in memory, and a worker that polls whatever is due.
 import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../src/domain/limits/operator-limits.ts';
 import type { ConfigMatcher } from '../../src/domain/schedule/polling-config.ts';
+import { perTaskType } from '../../src/domain/task-type.ts';
 import { Initialiser } from '../../src/engine/schedule/initialiser.ts';
 import { Scheduler } from '../../src/engine/schedule/scheduler.ts';
 import type { InitProgress } from '../../src/store/ports/live/coordination.ts';
@@ -120,6 +122,7 @@ export class LosingFleet {
         changesSince: async () => nothing,
       },
       configs: {
+        concurrency: async () => perTaskType(() => DEFAULT_MAX_CONCURRENCY),
         ringMarks: async () => [...this.#marks.values()],
         saveRingMarks: async (marks: readonly RingMark[]) => {
           for (const mark of marks) this.#marks.set(mark.configId, mark);

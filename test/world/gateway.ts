@@ -14,6 +14,8 @@ const LATE_EFFECT_MS = 12_000;
 /** The gateway ends a connection that it did not answer on. */
 const GIVES_UP_MS = 6_500;
 const MB_PER_HOUR_MOST = 60;
+/** From here on, 1,024 times the usage is more than a line carries in twenty minutes. Less could be true, and is believed. */
+const PLAIN_FROM_MB = 25;
 
 const INTERFACE_OF: Readonly<Record<string, InterfaceName>> = {
   '/card/realname': 'realname',
@@ -132,7 +134,8 @@ export class WorldGateway {
   usedMb(sim: Sim): number {
     const now = this.time.wall;
     const month = this.monthOf(now);
-    if (month !== sim.month) Object.assign(sim, { month, usedMb: 0 });
+    // In a new month, too, there is nothing to compare a first reading with.
+    if (month !== sim.month) Object.assign(sim, { month, usedMb: 0, isRecorded: false });
     else if (!sim.stopped) sim.usedMb += (sim.mbPerHour * Math.max(0, now - sim.at)) / HOUR_MS;
     sim.at = now;
     return sim.usedMb;
@@ -251,7 +254,7 @@ export class WorldGateway {
   #shows(name: InterfaceName, sim: Sim): unknown {
     const { iccid } = sim;
     if (name === 'flow') {
-      const unit = sim.isRecorded ? this.weather.unit : 1;
+      const unit = sim.isRecorded && this.usedMb(sim) >= PLAIN_FROM_MB ? this.weather.unit : 1;
       return { iccid, used: Math.round(this.usedMb(sim) * 1_000 * unit) / 1_000 };
     }
     if (name === 'realname') return { iccid, realStatus: sim.verified };

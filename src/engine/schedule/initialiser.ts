@@ -7,14 +7,11 @@
 //              When no ring has to be built, a fast pass of reconciliation (reconciler.ts) runs in the same batches.
 //   completed  apply changed cards, split and merge buckets, and reconcile slowly without end
 //
-// The state of each ring says whether it must be built: it was never built, it is not loaded yet, or it was built for
-// another selection of cards (domain/schedule/polling-config.ts) than its config has now. A ring in use keeps polling
-// its old generation until the new one is loaded. Changed cards are applied (card-sync.ts) in every state, in the same
-// loop: a card that a batch has read, and that is removed before it is added, is taken out again by the next sync.
-//
-// The live store does not fence what is written here, so every write first checks the lead: a process that was paused
-// in the middle of a pass must not use what it read then to undo what the next leader has done since. A pass ends when
-// its lead ends, even if this instance leads again by then: its configs are outdated.
+// A ring must be built if it never was, is not loaded yet, or was built for another selection of cards than its config has
+// now. A ring in use keeps polling its old generation until the new one is loaded. Changed cards are applied (card-sync.ts)
+// in every state: a card that a batch has read, and that is removed before it is added, is taken out by the next sync.
+// The live store does not fence what is written here, so every write first checks the lead: a process that was paused in a
+// pass must not undo what the next leader did. A pass ends with its lead, whose configs are outdated afterwards.
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { MIN_BUCKETS } from '../../domain/schedule/phase.ts';
@@ -30,6 +27,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import { type RingState, ringKey } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
+import { seedLimits } from '../limits/seed-limits.ts';
 import { CardSync } from './card-sync.ts';
 import { Reconciler } from './reconciler.ts';
 import { isBuiltFor, isLoading, selectionOf } from './ring-build.ts';
@@ -162,13 +160,15 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     matcher: ConfigMatcher,
     { lastCardId, changeMark }: InitProgress,
   ): Promise<number> {
-    const startedAtMs = await this.deps.live.now();
-    const pass = { reason: 'build', lastCardId, startedAtMs, changeMark } as const;
-    await this.#report(pass, 0, await this.deps.records.cards.estimate(), false);
+    const { live, records } = this.deps;
+    const pass = { reason: 'build', lastCardId, startedAtMs: await live.now(), changeMark } as const;
+    await this.#report(pass, 0, await records.cards.estimate(), false);
+    // With rings, cards come due. A store that lost its data has lost the limits too, and would grant the default.
+    await seedLimits(live.work, records.configs);
     const owed = await this.#marks.owedFrom(outdated);
     for (const ring of outdated) {
       this.#requireLead();
-      await this.deps.live.rings.startGeneration(ring, MIN_BUCKETS, {
+      await live.rings.startGeneration(ring, MIN_BUCKETS, {
         selection: selectionOf(ring, matcher),
         afterId: lastCardId,
         owedFromMs: owed.get(ringKey(ring)) ?? null,

@@ -371,6 +371,14 @@ it.each([
   expect((await live.coordination.initProgress()).status).toBe('pending');
 });
 
+it("puts the operator's limits into force before the first card is in a ring", async () => {
+  await records.configs.setConcurrency('realname', 7);
+  await configure();
+  await initialiser.runOnce();
+  expect(reported).toMatchObject([{ loaded: 0 }]);
+  expect((await live.work.counts('realname')).maxConcurrency).toBe(7);
+});
+
 it('rebuilds only the rings whose selection changed, and polls from the old one meanwhile', async () => {
   const other: PollingConfig = { ...ALL, id: 3, taskType: 'package', name: 'other type' };
   configs = [OWN, other];
