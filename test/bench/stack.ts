@@ -46,6 +46,11 @@ export class Stack {
     return startBinary(['gateway', 'simulate', ...args], {}, '/stats');
   }
 
+  /** A simulator where one was before, after an outage. */
+  startSimulatorOn(port: number, ...args: string[]): Promise<RunningBinary> {
+    return startBinary(['gateway', 'simulate', ...args], {}, '/stats', '--listen', port);
+  }
+
   startDaemon(gatewayUrl: string, env: Readonly<Record<string, string>> = {}): Promise<RunningBinary> {
     return startBinary(
       ['daemon', '--log-dir', this.logDir],
@@ -155,8 +160,9 @@ async function startBinary(
   env: Readonly<Record<string, string>>,
   probe: string,
   listenFlag = '--listen',
+  givenPort?: number,
 ): Promise<RunningBinary> {
-  const port = await freePort();
+  const port = givenPort ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   const child = spawnOwned(BINARY, [...args, listenFlag, `127.0.0.1:${port}`], {
     env: { ...process.env, ...env },
