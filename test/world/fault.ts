@@ -67,10 +67,15 @@ export async function insist<T>(
   }
 }
 
-/** Imports what operators know of these cards. An import is repeatable, and is repeated until it succeeds. */
-export async function importCards(world: World, draw: Random, cards: Iterable<WorldCard>): Promise<void> {
-  const file = fileOf(cards);
-  await insist(world, draw, 'import', ({ cards: all }) =>
-    all.import(ACTOR, Readable.from([file]), { format: 'csv' }),
-  );
+/**
+ * Imports what operators know of these cards. An import is repeatable, and is repeated until it succeeds; one at a time, or an older file
+ * that is repeated would undo a newer one.
+ */
+export function importCards(world: World, draw: Random, cards: Iterable<WorldCard>): Promise<void> {
+  return world.imports(async () => {
+    const file = fileOf(cards);
+    await insist(world, draw, 'import', ({ cards: all }) =>
+      all.import(ACTOR, Readable.from([file]), { format: 'csv' }),
+    );
+  });
 }

@@ -1,5 +1,6 @@
 // A world: one live store, one record store, one gateway, instances, and one clock for all of them. It begins from a seed, and the same
 // seed is the same world: its trace (every call of a port and of the gateway, in order, with its time) has the same hash.
+import pLimit from 'p-limit';
 import { CARD_DEFAULTS } from '../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
 import { defaultBurst, type RateLimit } from '../../src/domain/limits/rate-limit.ts';
@@ -68,6 +69,8 @@ export class World {
   readonly cards = new Map<number, WorldCard>();
   readonly cardOf = new Map<string, WorldCard>();
   exchanges = 0;
+  /** One import at a time. */
+  readonly imports = pLimit(1);
   /** Cards that have had another SIM. */
   readonly exchanged = new Set<number>();
   /** Cards that a manual trigger has named. */

@@ -4,6 +4,7 @@ import * as phrases from '../../../src/domain/log-phrases.ts';
 
 it('the phrases are what they were', () => {
   expect({ ...phrases }).toEqual({
+    GATEWAY_CALL: '网关调用',
     WORKER_STARTED: '轮询调度器启动',
     INITIALISING: '渐进式初始化',
     CARD_STOPPED: '停机',
