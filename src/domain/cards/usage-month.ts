@@ -11,7 +11,8 @@
 //   - It dips, to not less than half: a correction. Nothing changes; growth is still counted from the highest reading.
 //   - It falls below half: the counter was reset, or the answer was wrong. The first such reading is only a suspicion and
 //     counts nothing. The next one confirms it, and then counts in full as new usage, or disproves it by being back. At
-//     the turn of a month the same holds; the suspicion opens the row of the new month with no usage.
+//     the turn of a month the same holds; the suspicion opens the row of the new month with no usage. A restart is expected
+//     then, so a next reading that is not nearly back confirms it, even if it has grown past half.
 //   - It arrives late (taken before the last one kept): it is ignored.
 //   - It is the first one of another ICCID: it is the baseline of a new series and adds nothing, because most of what it shows may
 //     be what another card has used. What the card used before stays counted.
@@ -25,7 +26,7 @@ const SLACK_MS = 1_000;
 /** Readings are rounded, to a megabyte at most. */
 const ROUNDING_MB = 1;
 const BITS_PER_BYTE = 8;
-/** The higher one of two readings is more than this many times the lower one. */
+/** The higher one of two readings is more than this many times the lower one; one part in so many is a correction at any time. */
 const JUMP_FACTOR = 20;
 /** Counters begin near 0, so small growth is often twentyfold. */
 const SMALL_MB = 1;
@@ -147,7 +148,7 @@ function judge(last: UsageMonth, reading: Reading, maxMbitPerSecond: number): Us
   const { lastReadingMb: highestMb, suspectedMb, usedMb, jump } = last;
   const certain = { ...last, suspectedMb: null, readAtMs: atMs };
   if (shownMb >= highestMb) return { ...certain, ...grown(last, reading, maxMbitPerSecond) };
-  if (!isFarBelow(shownMb, highestMb)) return certain;
+  if (isCorrection(last, shownMb)) return certain;
   // A counter that was reset does not fall: a reading far below the suspected one is a new suspicion.
   const confirms = suspectedMb !== null && !isFarBelow(shownMb, suspectedMb);
   // After the turn of a month too little would be taken off if this were the wrong answer: it takes two readings.
@@ -206,21 +207,32 @@ function isBack(
 }
 
 /** What a confirmed restart leaves to be disproved. */
-function jumpOfRestart(
-  { lastReadingMb: highestMb, usedMb, jump }: UsageMonth,
-  { usedMb: shownMb, atMs }: Reading,
-): ReadingJump | null {
+function jumpOfRestart(last: UsageMonth, { usedMb: shownMb, atMs }: Reading): ReadingJump | null {
+  const { lastReadingMb: highestMb, usedMb, jump } = last;
   // The counter before the first restart is the one that may come back.
   if (jump !== null && jump.fromMb > highestMb) return jump;
   // Readings that were wrong before may be wrong still: what they count from here on can be taken off.
   if (jump !== null) return { fromMb: 0, fromUsedMb: usedMb, atMs: jump.atMs };
-  // At the turn of a month a restart is expected, and most of the counter belongs to the month before.
-  const isExpected = usedMb < highestMb / 2;
-  return isJump(shownMb, highestMb) && !isExpected ? { fromMb: highestMb, fromUsedMb: usedMb, atMs } : null;
+  return isJump(shownMb, highestMb) && !isRestartExpected(last)
+    ? { fromMb: highestMb, fromUsedMb: usedMb, atMs }
+    : null;
+}
+
+/** At the turn of a month a restart is expected: most of the counter belongs to the month before. */
+function isRestartExpected({ usedMb, lastReadingMb: highestMb }: UsageMonth): boolean {
+  return usedMb < highestMb / 2;
 }
 
 function isFarBelow(shownMb: number, highestMb: number): boolean {
   return shownMb < highestMb / 2;
+}
+
+/** Whether a reading below the highest one still belongs to the same counter. */
+function isCorrection(last: UsageMonth, shownMb: number): boolean {
+  const { lastReadingMb: highestMb, suspectedMb } = last;
+  // After two low readings when a restart is expected, only one that is nearly back speaks against it.
+  if (suspectedMb !== null && isRestartExpected(last)) return shownMb >= highestMb - highestMb / JUMP_FACTOR;
+  return !isFarBelow(shownMb, highestMb);
 }
 
 function differs(last: UsageMonth, next: UsageMonth): boolean {

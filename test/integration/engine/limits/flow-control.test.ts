@@ -11,7 +11,7 @@ import {
   CompressedFleet,
   type CompressedFleetOptions,
 } from '../../../support/compressed-fleet.ts';
-import { firstRows, IS_LONG, sampled } from '../../../support/effort.ts';
+import { describeLong, firstRows, sampled } from '../../../support/effort.ts';
 
 const INTERFACES = ['realname', 'flow', 'card_status'] as const;
 /** 200 polls a second and task type; 67 in npm test. */
@@ -113,7 +113,7 @@ it.each(
   },
 );
 
-describe.runIf(IS_LONG)('random failures, whatever the load', () => {
+describeLong('random failures, whatever the load', () => {
   /** The limit is used up: half of the polls that are due are possible. */
   const BUSY = { limit: 20 };
   const SLOW_MS = 200;
@@ -192,7 +192,7 @@ describe('a dead interface', () => {
   );
 });
 
-describe.runIf(IS_LONG)('an overloaded gateway', () => {
+describeLong('an overloaded gateway', () => {
   /** Beyond its capacity calls take longer, beyond twice of it they are refused at once. */
   const bearing =
     (capacity: number, delayMs: number): Behaviour =>

@@ -1,6 +1,6 @@
 // The ordinary bad night: a gateway that takes 20 ms, then 3 s, then 20 ms again. Every surface is read once a second, and each
 // says within 20 s what the gateway itself counts, and within 20 s of the healing too. In compressed time.
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { perTaskType, TASK_TYPES, TASKS, type TaskType } from '../../../../src/domain/task-type.ts';
 import { HealthWatch } from '../../../../src/health/health-watch.ts';
 import type { CardTotal } from '../../../../src/operations/cards/card-total.ts';
@@ -9,7 +9,7 @@ import { toWire, type Wire } from '../../../../src/platform/snake-keys.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { type Behaviour, CompressedFleet } from '../../../support/compressed-fleet.ts';
-import { IS_LONG, sampled } from '../../../support/effort.ts';
+import { describeLong, sampled } from '../../../support/effort.ts';
 import { fleetHealth } from '../../../support/fleet-health.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
 import { cli, daemonThatSays, json } from '../../../unit/cli/cli-under-test.ts';
@@ -178,7 +178,7 @@ it('a slow gateway is reported within 20 s on every surface, and so is its recov
 });
 
 /** Their rules and words are those of gateway-report and health-reasons, which have unit tests. */
-describe.runIf(IS_LONG)('a gateway that is slow in another way', () => {
+describeLong('a gateway that is slow in another way', () => {
   /** Ends the calm minute, and looks at each second from the 20th on. */
   async function afterCalm(behaviour: Behaviour, seconds: number, check: (seen: Seen) => void, options = {}) {
     const night = await start(options);

@@ -26,6 +26,16 @@ function fold(readings: ReadonlyArray<readonly [string, number]>): Array<UsageMo
   });
 }
 
+/** The state after hourly readings, of which the first is half an hour before a month turns. */
+function readAtTurn(readings: readonly number[]): UsageMonth | null {
+  const first = at('2026-10-31T15:30:00Z');
+  return (
+    fold(readings.map((usedMb, i) => [new Date(first + i * 3_600_000).toISOString(), usedMb] as const)).at(
+      -1,
+    ) ?? null
+  );
+}
+
 describe('MonthCalendar', () => {
   it('changes the month at midnight in the configured zone, not in UTC', () => {
     expect(calendar.monthOf(at('2026-10-31T15:59:59.999Z'))).toBe('2026-10');
@@ -147,6 +157,33 @@ describe('applyReading', () => {
     ]);
     expect(states[1]).toMatchObject({ month: '2026-10', usedMb: 500 });
     expect(states[2]).toMatchObject({ month: '2026-11', usedMb: 7 });
+  });
+
+  it.each<[string, readonly number[], number]>([
+    ['0.4 and 1.5 of a counter that was at 2.4', [2.4, 0.4, 1.5, 1.9], 1.9],
+    ['nothing and then more than half', [40, 0, 33, 41], 41],
+    ['more than half while the old counter had gone on for an hour', [40, 41, 2, 30], 31],
+  ])('counts in full what a counter that begins anew shows: %s', (_, readings, used) => {
+    expect(readAtTurn(readings)).toMatchObject({ month: '2026-11', usedMb: used, suspectedMb: null });
+  });
+
+  it.each<[string, readonly number[], number]>([
+    ['is back', [900, 5, 900, 901], 1],
+    ['is back but for rounding', [900.4, 0, 900, 901.4], 1],
+    ['is back after two', [900, 5, 0, 899, 902], 2],
+  ])('counts nothing for a wrong answer at the turn of a month when the counter %s', (_, readings, used) => {
+    expect(readAtTurn(readings)?.usedMb).toBeCloseTo(used, 6);
+  });
+
+  it('still takes more than half of the counter for a correction within a month', () => {
+    expect(
+      fold([
+        ['2026-10-10T00:00:00Z', 900],
+        ['2026-10-10T01:00:00Z', 5],
+        ['2026-10-10T02:00:00Z', 700],
+        ['2026-10-10T03:00:00Z', 901],
+      ]).at(-1)?.usedMb,
+    ).toBe(901);
   });
 
   it('counts no megabyte in two months when the upstream counter is reset late', () => {
