@@ -44,11 +44,12 @@ export async function ask<T>(
   if (world.up.length === 0) return null;
   const instance = draw.oneOf(world.up);
   try {
-    return await work(instance.operations);
+    return await Promise.race([work(instance.operations), instance.death]);
   } catch (error) {
-    if (!(error instanceof CardpollError))
-      world.fail('nothing unhandled', `${what}: ${String((error as Error).stack)}`);
-    else world.tell('operator', `${what}: ${error.message}`);
+    const { message, stack } = error as Error;
+    if (error instanceof CardpollError || instance.state === 'dead')
+      world.tell('operator', `${what}: ${message}`);
+    else world.fail('nothing unhandled', `${what}: ${stack}`);
     return null;
   }
 }

@@ -66,7 +66,8 @@ export class Instance {
   readonly #client: GatewayClient;
   #thaw: Array<() => void> = [];
   #die: (reason: Error) => void = () => {};
-  readonly #death = new Promise<never>((_, reject) => {
+  /** Rejects when it dies. */
+  readonly death = new Promise<never>((_, reject) => {
     this.#die = reject;
   });
   /** It dies at this call of a port, counted from now; null: it does not. */
@@ -82,7 +83,7 @@ export class Instance {
       monotonic: () => time.now,
       sleep: (ms, signal) => this.#sleep(ms, signal),
     };
-    this.#death.catch(() => {});
+    this.death.catch(() => {});
     const { clock } = this;
     const live = this.#port(
       'live',
@@ -277,7 +278,7 @@ export class Instance {
 
   /** The work of a transaction: when the instance dies, its connection ends, and the store rolls back. */
   #untilDeath(work: Work): Work {
-    return (...args) => Promise.race([work(...args), this.#death]);
+    return (...args) => Promise.race([work(...args), this.death]);
   }
 
   #noted(name: string, args: readonly unknown[], result: unknown): unknown {
