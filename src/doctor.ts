@@ -3,7 +3,7 @@
 
 import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Card } from './domain/cards/card.ts';
-import { MonthCalendar } from './domain/cards/usage-month.ts';
+import { MonthCalendar } from './domain/cards/month-calendar.ts';
 import { type Finding, failed, ok, warning } from './domain/finding.ts';
 import { gatewayFactsOf } from './domain/gateway/gateway-config.ts';
 import { TASK_TYPES, TASKS } from './domain/task-type.ts';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AdoptionPlan, MigrateAction, MigrateResult } from './cli/launchers.ts';
 import type { AdoptConfig, MigrateConfig } from './config/daemon-config.ts';
-import { MonthCalendar } from './domain/cards/usage-month.ts';
+import { MonthCalendar } from './domain/cards/month-calendar.ts';
 import { fleetText } from './domain/fleet.ts';
 import { requireOwnFleet } from './engine/fleet-watch.ts';
 import { Audit } from './operations/audit.ts';

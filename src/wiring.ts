@@ -7,7 +7,7 @@ import { Instruments } from './api/metrics/instruments.ts';
 import type { ApiServer } from './api/server.ts';
 import type { DaemonListening } from './cli/launchers.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
-import { MonthCalendar } from './domain/cards/usage-month.ts';
+import { MonthCalendar } from './domain/cards/month-calendar.ts';
 import { gatewayFactsOf } from './domain/gateway/gateway-config.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';

@@ -1,7 +1,7 @@
 // The data that a cleanup removes (operations interface, sections 2.5 and 8): plain data and the one rule that turns a
 // retention into bounds. Used by the store, the engine and the operations.
 import type { AuditChange } from './audit.ts';
-import type { MonthCalendar } from './cards/usage-month.ts';
+import type { MonthCalendar } from './cards/month-calendar.ts';
 
 /** All data that grows without limit, in the order of a run. */
 export const CLEANUP_TARGETS = [

@@ -1,4 +1,4 @@
-// Counts and spans of time in words, the same in reports, commands and the dashboard. Pure.
+// Counts, sizes and spans of time in words, the same in reports, commands and the dashboard. Pure.
 
 /** All digits, grouped: `1,234,567`. */
 export function grouped(value: number): string {
@@ -41,4 +41,13 @@ export function span(seconds: number): string {
 export function spanWords(seconds: number): string {
   const { seconds: size, word } = [DAY, HOUR, MINUTE].find((unit) => seconds >= 2 * unit.seconds) ?? SECOND;
   return `${Math.ceil(seconds / size)} ${word}`;
+}
+
+/** `512 B`, `1.5 KB`, `6.1 GB`: powers of 1,000. */
+export function byteWords(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  const numbers = units.map((_, power) => (bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1));
+  const fits = numbers.findIndex((number) => Number(number) < 1000);
+  const power = fits < 0 ? units.length - 1 : fits;
+  return `${numbers[power]} ${units[power]}`;
 }

@@ -2,7 +2,7 @@
 // `worker` polls cards; role `scheduler` may lead (advance rings, initialise, reap). The engine imports no driver and
 // reads no configuration file.
 
-import { MonthCalendar } from '../domain/cards/usage-month.ts';
+import { MonthCalendar } from '../domain/cards/month-calendar.ts';
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import { sum } from '../domain/numbers.ts';
 import { isChange } from '../domain/results/poll-outcome.ts';

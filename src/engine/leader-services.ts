@@ -1,7 +1,7 @@
 // The services of an instance with role `scheduler`, in the order in which they start: the leader's lease first, then
 // the services that work only while this instance leads. Built by engine.ts.
 
-import { MonthCalendar } from '../domain/cards/usage-month.ts';
+import { MonthCalendar } from '../domain/cards/month-calendar.ts';
 import { INITIALISING } from '../domain/log-phrases.ts';
 import type { ErrorReporter } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';

@@ -6,7 +6,7 @@
 // A change of a request that may be sent again (Idempotency-Key) is made once: its result is kept in the transaction that
 // makes it, and a repeat gets that result (docs/decisions/0043-one-idempotency.md).
 import { type Actor, type AuditChange, type AuditEntry, FAILED, type Repeat } from '../domain/audit.ts';
-import type { MonthCalendar } from '../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../domain/cards/month-calendar.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';

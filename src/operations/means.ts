@@ -1,5 +1,5 @@
 // What operations work with. operations.ts builds it once; each operation takes what its type asks for.
-import type { MonthCalendar } from '../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../domain/cards/month-calendar.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
 import type { FleetHealth } from '../health/fleet-health.ts';
 import type { Clock } from '../platform/clock.ts';

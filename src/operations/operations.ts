@@ -1,6 +1,6 @@
 // Everything that an operator can ask or do, built once over the two stores. Opened by wiring; the admin API exposes
 // it. Has no connection of its own and needs no closing.
-import { MonthCalendar } from '../domain/cards/usage-month.ts';
+import { MonthCalendar } from '../domain/cards/month-calendar.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
 import type { WebhookTester } from '../engine/alerts/webhook-attempt.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';

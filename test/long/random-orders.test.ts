@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
 import { PackageTask } from '../../src/engine/tasks/package.ts';
 import { CardReader } from '../../src/engine/work/card-reader.ts';
 import { Deadline } from '../../src/engine/work/task.ts';

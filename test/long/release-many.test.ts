@@ -2,7 +2,7 @@
 // daemon is killed: every card is stopped in the end, and each once, as the gateway counts.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
 import { Fleet } from '../support/fleet.ts';
 import { seededRandom } from '../support/gzip-damage.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';

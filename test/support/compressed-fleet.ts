@@ -4,7 +4,8 @@
 
 import { pino } from 'pino';
 import type { Card } from '../../src/domain/cards/card.ts';
-import { MonthCalendar, type UsageMonth } from '../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
+import type { UsageMonth } from '../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../src/domain/gateway-interface.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../src/domain/limits/operator-limits.ts';
 import type { RateLimit } from '../../src/domain/limits/rate-limit.ts';

@@ -1,6 +1,6 @@
 // A fleet in virtual time whose live store loses everything again and again: the real scheduler and initialiser, cards and marks
 // in memory, and a worker that polls whatever is due.
-import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../src/domain/limits/operator-limits.ts';
 import type { ConfigMatcher } from '../../src/domain/schedule/polling-config.ts';
 import { perTaskType } from '../../src/domain/task-type.ts';

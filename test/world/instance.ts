@@ -5,7 +5,7 @@
 import { ALERTS, WEBHOOKS } from '../../src/config/settings/alert-settings.ts';
 import { POLLING } from '../../src/config/settings/polling-settings.ts';
 import { STOPS } from '../../src/config/settings/stop-settings.ts';
-import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
 import { gatewayFactsOf } from '../../src/domain/gateway/gateway-config.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';

@@ -2,7 +2,7 @@
 // seed is the same world: its trace (every call of a port and of the gateway, in order, with its time) has the same hash.
 import pLimit from 'p-limit';
 import { CARD_DEFAULTS } from '../../src/domain/cards/card.ts';
-import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
 import { defaultBurst, type RateLimit } from '../../src/domain/limits/rate-limit.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../src/domain/task-type.ts';

@@ -11,7 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import { Cron } from 'croner';
 import { DAEMON } from '../../domain/audit.ts';
-import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import { cleanupBegun } from '../../domain/cleanup.ts';
 import { CLEANUP_FINISHED } from '../../domain/log-phrases.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';

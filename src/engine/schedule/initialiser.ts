@@ -12,7 +12,7 @@
 // in every state: a card that a batch has read, and that is removed before it is added, is taken out by the next sync.
 // The live store does not fence what is written here, so every write first checks the lead: a process that was paused in a
 // pass must not undo what the next leader did. A pass ends with its lead, whose configs are outdated afterwards.
-import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { MIN_BUCKETS } from '../../domain/schedule/phase.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';

@@ -7,7 +7,7 @@
 // the suspects again. Only what is wrong in both halves is repaired and counted: the feed handles a card that changed
 // in between.
 import type { CardMembership } from '../../domain/cards/card.ts';
-import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import { sum, sumOfCounts } from '../../domain/numbers.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import type { Reconciliation, ReconciliationReason } from '../../store/ports/live/coordination.ts';

@@ -5,7 +5,7 @@
 // that are not wanted any more are dropped (the allowance was raised, the usage corrected, the month is over), and a month
 // begins (MonthStart). Runs that resume cards hand out the next ones as the former are resumed.
 import { DAEMON } from '../../domain/audit.ts';
-import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';

@@ -7,7 +7,8 @@
 // claim: only a stop that would be granted waits for its turn. card-calls.ts makes the calls. That of
 // a resume comes first: a card that was just resumed is not stopped by the same poll.
 import type { Card } from '../../domain/cards/card.ts';
-import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
+import { usedInMonth } from '../../domain/cards/usage-month.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { CARD_RESUMED } from '../../domain/log-phrases.ts';
 import { type StopRules, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';

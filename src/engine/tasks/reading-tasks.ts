@@ -2,13 +2,8 @@
 // card's usage, added to the calendar month; domain/cards/usage-month.ts). Task package, which also acts, is package.ts. Creates
 // the task of a task type; used by the engine, which gives one to every worker.
 import type { Card } from '../../domain/cards/card.ts';
-import {
-  applyReading,
-  isImplausible,
-  type MonthCalendar,
-  type UsageMonth,
-  usedInMonth,
-} from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
+import { applyReading, isImplausible, type UsageMonth, usedInMonth } from '../../domain/cards/usage-month.ts';
 import { rounded } from '../../domain/numbers.ts';
 import { growthMbPerHour } from '../../domain/results/usage-growth.ts';
 import type { TaskType } from '../../domain/task-type.ts';

@@ -2,7 +2,7 @@
 // slots and entries of dead workers, forgets dead instances, creates usage partitions ahead of the calendar, and
 // repairs usage of months to come. A lease also ends by itself at the next claim; the reaper keeps the counters right
 // without claims.
-import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';

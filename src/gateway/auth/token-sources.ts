@@ -2,7 +2,7 @@
 // request, and reads the token from the answer. When they are asked is for tokens.ts. Messages quote nothing of an answer but a
 // known error code: the rest may hold a token, or what was sent.
 
-import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import { parseValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts';
 import { jsonIn, objectIn } from '../../platform/json.ts';

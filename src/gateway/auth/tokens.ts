@@ -3,7 +3,7 @@
 // as if the gateway could not be reached, and flow control holds them back. Used by the client. No token is ever logged.
 
 import { errors, Pool } from 'undici';
-import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import { callLimitsOf } from '../../domain/limits/rate-limit.ts';
 import { type Clock, withTimeout } from '../../platform/clock.ts';

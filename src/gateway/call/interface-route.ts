@@ -1,6 +1,6 @@
 // What is the same for every call of an interface, compiled once from the profile. Used by the client.
 
-import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import { namesInBraces } from '../../domain/gateway/profile-syntax.ts';
 import { INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';

@@ -1,6 +1,6 @@
 // Makes the requests of one interface: what its placeholders stand for in one try. Used by routes.
 
-import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { GatewayConfig, GatewayInterface } from '../../domain/gateway/gateway-config.ts';
 import type { CalledCard } from '../gateway.ts';
 import { commonValues } from './common-values.ts';

@@ -2,7 +2,7 @@
 // knows the operator. Each request gets new ones, and has the same wherever it names one.
 
 import { randomInt, randomUUID } from 'node:crypto';
-import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { GatewayCredentials } from '../../domain/gateway/gateway-config.ts';
 import {
   type CommonPlaceholder,

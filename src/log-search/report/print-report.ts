@@ -2,7 +2,7 @@
 // standard output: piece by piece, because the hits of `--all` may not fit in memory. Text has no colour and no width,
 // because it is often piped.
 
-import { countWords, grouped } from '../../domain/words.ts';
+import { byteWords, countWords, grouped } from '../../domain/words.ts';
 import { type FoundLine, isIncomplete, type LogFormat, textOf } from '../model.ts';
 import type { Report } from '../search.ts';
 import type { Zone } from '../time/zone.ts';
@@ -110,7 +110,7 @@ function summaryToText(report: Report): string {
       `${files.considered} considered, ${files.pruned} pruned, ${files.searched} searched, ` +
         `${files.damaged} damaged, ${files.denied} denied`,
     ],
-    ['bytes', `${size(bytes.read)} read, ${size(bytes.searched)} of log text searched`],
+    ['bytes', `${byteWords(bytes.read)} read, ${byteWords(bytes.searched)} of log text searched`],
     ['time', `${(report.elapsedMs / 1000).toFixed(2)} s, ${countWords(report.threads, 'thread')}`],
     ['complete', isComplete(report) ? 'yes' : 'NO: something could not be read, see below'],
   );
@@ -167,12 +167,4 @@ function traces(report: Report, found: NonNullable<Report['traces']>): string {
   });
   if (report.tracesTruncated) groups.push('and more requests: narrow the search with --since and --until\n');
   return groups.length === 0 ? 'no request or trace id in the hits\n' : groups.join('\n');
-}
-
-function size(bytes: number): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
-  const numbers = units.map((_, power) => (bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1));
-  const fits = numbers.findIndex((number) => Number(number) < 1000);
-  const power = fits < 0 ? units.length - 1 : fits;
-  return `${numbers[power]} ${units[power]}`;
 }

@@ -9,14 +9,20 @@ import { clockFinding, failure } from './finding.ts';
 
 const RIGHTS = 'redis rights';
 const POLICY = 'redis maxmemory-policy';
+const LOAD = 'redis load';
 const REPLICATION = 'redis replication';
 const HIDDEN = { hint: 'grant its user +info, or check it as an administrator' };
+const NO_SERVER = 'no server accepts writes';
 const SAVE_HINT = 'free space on its disk, then save again';
 /** The Lua scripts use commands of this Redis version. */
 const LEAST_VERSION = '6.2';
 /** Memory of a fleet: rings (at most 5.8 bytes per card and task), cache, full queues. */
 const BYTES_A_CARD = 3 * 6 + 80;
 const MEMORY_PERCENT = { warningAbove: 80, failedAbove: 95 };
+/** Bursts of the schedule need the rest. */
+const BUSY_PERCENT = 70;
+/** For so long the load is measured. */
+const LOAD_MS = 1_000;
 const MIB = 1_048_576;
 
 /**
@@ -36,8 +42,8 @@ export function liveStoreNotOpened(error: unknown, redisCliWords: string): Findi
     }),
   };
   const known = error instanceof CardpollError ? remedies[error.code] : undefined;
-  const rest = [RIGHTS, POLICY, 'redis version', 'redis memory', REPLICATION, 'redis clock'].map((check) =>
-    check === known?.check ? known : skipped(check, 'see above'),
+  const rest = [RIGHTS, POLICY, 'redis version', 'redis memory', LOAD, REPLICATION, 'redis clock'].map(
+    (check) => (check === known?.check ? known : skipped(check, 'see above')),
   );
   return [known === undefined ? failure('redis', error) : ok('redis', 'answers'), ...rest];
 }
@@ -48,7 +54,10 @@ export async function liveStoreFindings(
   clock: Clock,
   cards: number | null,
 ): Promise<Finding[]> {
-  const [servers, missing] = [await live.servers(), await live.missingRights()];
+  const [before, sinceMs] = [await live.servers(), clock.monotonic()];
+  const missing = await live.missingRights();
+  await clock.sleep(LOAD_MS);
+  const [servers, seconds] = [await live.servers(), (clock.monotonic() - sinceMs) / 1_000];
   const each = (judge: (server: LiveServer) => Finding) => worst(servers.map(judge));
   return [
     ok('redis', 'answers'),
@@ -56,6 +65,7 @@ export async function liveStoreFindings(
     each(policyFinding),
     each(versionFinding),
     each((server) => memoryFinding(server, cards === null ? null : cards / servers.length)),
+    loadFinding(before, servers, seconds),
     each(replicationFinding),
     await clockFinding('redis clock', () => live.now(), clock),
   ];
@@ -78,7 +88,7 @@ function rightsFinding({ user, needed, useful }: MissingRights, address: string 
 function worst(findings: readonly Finding[]): Finding {
   const order: readonly Finding['status'][] = ['failed', 'unknown', 'warning', 'ok', 'skipped'];
   const [first] = [...findings].sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
-  return first ?? unknown('redis', 'no server accepts writes');
+  return first ?? unknown('redis', NO_SERVER);
 }
 
 /** Only `ok` or `unknown`: opening refuses a server that reports that it evicts keys. */
@@ -119,6 +129,35 @@ function memoryFinding({ address, usedBytes, limitBytes }: LiveServer, cards: nu
   const remedy = { hint: 'a full Redis refuses writes, and polling stops; give it more memory', command };
   const judge = percent > MEMORY_PERCENT.failedAbove ? failed : warning;
   return judge(check, `${address}: ${detail}`, remedy);
+}
+
+/** Of the busiest server. Redis runs all commands on one thread: that thread is full long before its machine is. */
+function loadFinding(
+  before: readonly LiveServer[],
+  servers: readonly LiveServer[],
+  seconds: number,
+): Finding {
+  const loads = servers.map(({ address, threadSeconds }) => {
+    const earlier = before.find((one) => one.address === address)?.threadSeconds ?? null;
+    const isKnown = threadSeconds !== null && earlier !== null && threadSeconds >= earlier;
+    return { address, percent: isKnown ? Math.round((100 * (threadSeconds - earlier)) / seconds) : Infinity };
+  });
+  const [busiest] = loads.sort((a, b) => b.percent - a.percent);
+  if (busiest === undefined) return unknown(LOAD, NO_SERVER);
+  const { address, percent } = busiest;
+  if (percent === Infinity) {
+    return unknown(LOAD, `${address} does not report its CPU time`, {
+      command: redisCli(address, 'INFO cpu'),
+    });
+  }
+  const detail = `its thread is ${percent} % busy`;
+  if (percent < 1) return ok(LOAD, detail);
+  const full = `${detail}, full at about ${(100 / percent).toFixed(1)} times this load`;
+  if (percent <= BUSY_PERCENT) return ok(LOAD, full);
+  return warning(LOAD, `${address}: ${full}`, {
+    hint: 'a full Redis delays every poll; poll less often, or use a Redis Cluster (docs/scaling.md)',
+    command: redisCli(address, 'INFO commandstats'),
+  });
 }
 
 function replicationFinding(server: LiveServer): Finding {

@@ -1,8 +1,9 @@
 // The checks of the record store: the server, its schema and its clock. Used by examine.ts.
 
-import { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../domain/cards/month-calendar.ts';
+import type { CleanupConfig } from '../../domain/cleanup.ts';
 import { type Finding, failed, ok, skipped, unknown, warning } from '../../domain/finding.ts';
-import { countWords } from '../../domain/words.ts';
+import { byteWords, countWords } from '../../domain/words.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type {
   HeldSnapshot,
@@ -25,6 +26,7 @@ const CHECKS = [
   'postgresql transactions',
   'migrations',
   'usage partitions',
+  'postgresql size',
   'postgresql clock',
 ];
 
@@ -58,6 +60,9 @@ export async function recordStoreFindings(
     complete
       ? partitionFinding(server, new MonthCalendar(expected.timeZone), clock.now())
       : skipped('usage partitions', 'see above'),
+    complete
+      ? sizeFinding(server, await records.cleanup.configs(), clock.now())
+      : skipped('postgresql size', 'see above'),
     await clockFinding('postgresql clock', () => records.now(), clock),
   ];
 }
@@ -187,4 +192,32 @@ function partitionFinding({ usageMonths }: RecordServer, calendar: MonthCalendar
     hint: 'a daemon with the role scheduler creates them when it leads',
     command: 'cardpoll daemon --roles scheduler',
   });
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * What a fleet adds without end are its usage records: as many a day as in the fullest month. How much its disk has left is
+ * not known here.
+ */
+function sizeFinding(
+  { databaseBytes, usageRecords }: RecordServer,
+  configs: readonly CleanupConfig[],
+  nowMs: number,
+): Finding {
+  const perDay = usageRecords.map(({ month, bytes }) => {
+    const [year = 0, monthOfYear = 0] = month.split('-').map(Number);
+    const [beginsMs, endsMs] = [Date.UTC(year, monthOfYear - 1), Date.UTC(year, monthOfYear)];
+    return bytes / Math.max(1, (Math.min(nowMs, endsMs) - beginsMs) / DAY_MS);
+  });
+  const dayBytes = Math.max(0, ...perDay);
+  const kept = configs.find(({ target }) => target === 'usage_records');
+  const keptWords =
+    kept?.enabled === true
+      ? `are kept for ${kept.retentionDays} days: ${byteWords(dayBytes * kept.retentionDays)} in all`
+      : `are never removed: ${byteWords(dayBytes * 365)} a year`;
+  return ok(
+    'postgresql size',
+    `${byteWords(databaseBytes)}; usage records take ${byteWords(dayBytes)} a day and ${keptWords}`,
+  );
 }

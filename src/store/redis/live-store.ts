@@ -82,8 +82,10 @@ async function readServers(client: RedisClient): Promise<LiveServer[]> {
     );
     const number = (name: string): number | null => {
       const value = fields.get(name);
-      return value === undefined || !/^\d+$/.test(value) ? null : Number(value);
+      return value === undefined || !/^\d+(\.\d+)?$/.test(value) ? null : Number(value);
     };
+    const system = number('used_cpu_sys_main_thread');
+    const user = number('used_cpu_user_main_thread');
     return {
       address,
       version: fields.get('redis_version') ?? null,
@@ -91,6 +93,7 @@ async function readServers(client: RedisClient): Promise<LiveServer[]> {
       usedBytes: number('used_memory'),
       // 0 means no limit: then the memory of the machine counts.
       limitBytes: number('maxmemory') || number('total_system_memory'),
+      threadSeconds: system === null || user === null ? null : system + user,
       replicas: number('connected_slaves'),
       replicasInStep: [...fields].filter(([name, value]) => /^slave\d+$/.test(name) && isOnline(value))
         .length,

@@ -88,4 +88,11 @@ SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
     GROUP BY month
     HAVING count(*) = 2
     ORDER BY month
-  ) AS usage_months
+  ) AS usage_months,
+  pg_database_size(current_database())::double precision AS database_bytes,
+  (SELECT coalesce(json_agg(json_build_object('month', month, 'bytes', bytes) ORDER BY month), '[]')
+    FROM (
+      SELECT replace(right(child.relname::text, 7), '_', '-') AS month, pg_total_relation_size(child.oid) AS bytes
+      FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+      WHERE inhparent = to_regclass('usage_records') AND child.relpages > 0
+    ) AS partition) AS usage_records

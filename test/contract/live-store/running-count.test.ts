@@ -58,6 +58,7 @@ it('reports the state of the server', async () => {
       writable: true,
       usedBytes: expect.any(Number),
       limitBytes: expect.any(Number),
+      threadSeconds: expect.any(Number),
       replicas: 0,
       replicasInStep: 0,
       persistent: false,

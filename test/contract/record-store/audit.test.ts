@@ -1,7 +1,7 @@
 // The audit trail: what is appended stays as it is until its month goes.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../src/domain/audit.ts';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import type { AuditFilter } from '../../../src/store/ports/records/audit-records.ts';
 import { describeRecordStore } from './stores.ts';
 

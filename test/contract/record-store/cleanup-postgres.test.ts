@@ -1,7 +1,7 @@
 // Cleanup while other clients work, which only a server has: which clients it waits for.
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore, PostgresClient } from '../../../src/store/postgres/record-store.ts';
 import { countWithin } from '../../../src/store/sql/client/bounded-count.ts';

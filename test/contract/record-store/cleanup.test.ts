@@ -1,6 +1,6 @@
 // Cleanup: what expires, in which steps it goes, and that a run goes on where it was left.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import { CLEANUP_BATCH_ROWS, type CleanupTarget } from '../../../src/domain/cleanup.ts';
 import type { CleanupRun } from '../../../src/store/ports/records/cleanup-records.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';

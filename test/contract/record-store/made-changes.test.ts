@@ -2,7 +2,7 @@
 // result instead of making the change again.
 import { beforeEach, expect, it } from 'vitest';
 import type { Actor } from '../../../src/domain/audit.ts';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import { Audit } from '../../../src/operations/audit.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

@@ -1,7 +1,7 @@
 // Readings from the gateway to the month's row: the carddata task and the record store together, on a clock that the test
 // moves. What a gateway shows wrongly, late or twice must not be counted (docs/decisions/0004-usage-month.md).
 import { expect, it } from 'vitest';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { CarddataTask } from '../../../src/engine/tasks/reading-tasks.ts';
 import { Deadline } from '../../../src/engine/work/task.ts';

@@ -1,7 +1,7 @@
 // Imports that lower allowances, through the API: how many cards would be over their package, the limit of that, and the
 // preview with the cards as they are.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import { reading } from '../../contract/record-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';

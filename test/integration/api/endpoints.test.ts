@@ -1,6 +1,6 @@
 // Every endpoint of the admin API over real HTTP, Redis and PostgreSQL: what it answers and what it changes.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import { durationBucketOf } from '../../../src/domain/numbers.ts';
 import { nextDueAt } from '../../../src/domain/schedule/phase.ts';
 import { perTaskType } from '../../../src/domain/task-type.ts';

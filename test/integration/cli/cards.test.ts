@@ -8,7 +8,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Interruption } from '../../../src/cli/command.ts';
 import { type CardImport, IMPORT_FIELDS } from '../../../src/domain/cards/card.ts';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
 import { snakeCase } from '../../../src/platform/snake-keys.ts';
 import { reading } from '../../contract/record-store/stores.ts';

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { GatewayClient } from '../../../src/gateway/call/client.ts';
 import type { UpstreamGateway } from '../../../src/gateway/gateway.ts';

@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../../src/domain/audit.ts';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import { Audit, type AuditDependencies } from '../../../src/operations/audit.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import { cleanupBounds } from '../../../src/domain/cleanup.ts';
 
 const calendar = new MonthCalendar('Asia/Shanghai');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import { TASK_TYPES, TASKS } from '../../../src/domain/task-type.ts';
 import { namedRows } from '../../../src/store/sql/client/rows.ts';
 import { type PostgresServer, startPostgres, streamingStandbyOf } from '../../support/postgres-server.ts';

@@ -66,6 +66,8 @@ export interface LiveServer {
   readonly usedBytes: number | null;
   /** Most memory that the server may use: its configured maximum, else the memory of its machine. */
   readonly limitBytes: number | null;
+  /** CPU time of the thread that runs commands, seconds since its start. */
+  readonly threadSeconds: number | null;
   readonly replicas: number | null;
   readonly replicasInStep: number;
   /** True when every write is appended to a file. */

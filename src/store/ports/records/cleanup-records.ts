@@ -1,7 +1,7 @@
 // Port section of record-store.ts: retention, and the cleanup runs that enforce it. One leader takes the steps; every
 // method is safe when two instances call it at once.
 
-import type { MonthCalendar } from '../../../domain/cards/usage-month.ts';
+import type { MonthCalendar } from '../../../domain/cards/month-calendar.ts';
 import type { CleanupBounds, CleanupConfig, CleanupTarget } from '../../../domain/cleanup.ts';
 
 /** What a run would remove from one enabled target. */

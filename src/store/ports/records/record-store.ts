@@ -95,6 +95,10 @@ export interface RecordServer {
   readonly snapshots: readonly HeldSnapshot[];
   /** Months (YYYY-MM) whose usage can be written, ascending. */
   readonly usageMonths: readonly string[];
+  /** What the database takes on disk. */
+  readonly databaseBytes: number;
+  /** What the usage records of each month (YYYY-MM) take, ascending; without months that have none. */
+  readonly usageRecords: ReadonlyArray<{ readonly month: string; readonly bytes: number }>;
 }
 
 export interface HeldSnapshot {

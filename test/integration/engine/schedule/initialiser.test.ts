@@ -2,7 +2,7 @@
 // overtaken by another leader, or when configs come and go.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { Initialiser, type InitialiserDeps } from '../../../../src/engine/schedule/initialiser.ts';
 import type { Repairs } from '../../../../src/engine/schedule/ring-repair.ts';

@@ -1,7 +1,7 @@
 // The run of a month that begins and its audit entry, in a real database: both once, or neither.
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { MonthStart } from '../../../../src/engine/stops/order-feeder.ts';
 import { Audit } from '../../../../src/operations/audit.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';

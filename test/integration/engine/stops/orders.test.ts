@@ -2,7 +2,7 @@
 // disabled, so that no card is polled unless there is an order for it.
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { demoIccid } from '../../../../src/gateway/simulate/simulated-fleet.ts';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import type { StopRules } from '../../../../src/domain/stops/stop.ts';
 import { PackageTask, type PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
 import { CardReader } from '../../../../src/engine/work/card-reader.ts';

@@ -1,7 +1,7 @@
 // Alert rules that plain SQL changes behind the operations' back: nothing an operator does about one fails over it.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { AlertOperations } from '../../../../src/operations/alerts/alerts.ts';
 import { Audit } from '../../../../src/operations/audit.ts';

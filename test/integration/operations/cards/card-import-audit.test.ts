@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { Audit } from '../../../../src/operations/audit.ts';
 import { CardTotal } from '../../../../src/operations/cards/card-total.ts';
 import { CardOperations } from '../../../../src/operations/cards/cards.ts';

@@ -19,12 +19,13 @@ const SERVER: LiveServer = {
   writable: true,
   usedBytes: 1,
   limitBytes: 8e9,
+  threadSeconds: 1,
   replicas: 0,
   replicasInStep: 0,
   persistent: true,
   savesFail: false,
 };
-const REDIS = ['rights', 'maxmemory-policy', 'version', 'memory', 'replication', 'clock'].map(
+const REDIS = ['rights', 'maxmemory-policy', 'version', 'memory', 'load', 'replication', 'clock'].map(
   (name) => `redis ${name}`,
 );
 const POSTGRES = [
@@ -33,7 +34,7 @@ const POSTGRES = [
   'postgresql replication',
   'postgresql transactions',
   'migrations',
-].concat(['usage partitions', 'postgresql clock']);
+].concat(['usage partitions', 'postgresql size', 'postgresql clock']);
 
 let database: OperatedStores;
 let live: LiveStore;

@@ -1,7 +1,8 @@
 // Readings that jump more than twentyfold, are believed because enough time has passed, and are disproved within two days:
 // a gateway that changes its unit over night. Times are hours from noon of 10 October in Shanghai.
 import { describe, expect, it } from 'vitest';
-import { applyReading, MonthCalendar, type UsageMonth } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
+import { applyReading, type UsageMonth } from '../../../../src/domain/cards/usage-month.ts';
 import { firstRows } from '../../../support/effort.ts';
 
 const calendar = new MonthCalendar('Asia/Shanghai');

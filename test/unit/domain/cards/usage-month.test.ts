@@ -1,9 +1,9 @@
 // Usage across calendar months, in Asia/Shanghai (UTC+8): month change, smaller reading, late reading.
 import { describe, expect, it } from 'vitest';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import {
   applyReading,
   isImplausible,
-  MonthCalendar,
   type UsageMonth,
   usedInMonth,
 } from '../../../../src/domain/cards/usage-month.ts';
@@ -35,31 +35,6 @@ function readAtTurn(readings: readonly number[]): UsageMonth | null {
     ) ?? null
   );
 }
-
-describe('MonthCalendar', () => {
-  it('changes the month at midnight in the configured zone, not in UTC', () => {
-    expect(calendar.monthOf(at('2026-10-31T15:59:59.999Z'))).toBe('2026-10');
-    expect(calendar.monthOf(at('2026-10-31T16:00:00.000Z'))).toBe('2026-11');
-    expect(new MonthCalendar('UTC').monthOf(at('2026-10-31T16:00:00.000Z'))).toBe('2026-10');
-  });
-
-  it('is right whatever order instants come in', () => {
-    const fresh = new MonthCalendar('Asia/Shanghai');
-    expect(fresh.monthOf(at('2026-11-30T16:00:00Z'))).toBe('2026-12');
-    expect(fresh.monthOf(at('2026-11-30T15:59:59Z'))).toBe('2026-11');
-    expect(fresh.monthOf(at('2026-12-31T16:00:00Z'))).toBe('2027-01');
-  });
-
-  it('follows zones with offsets of a quarter of an hour', () => {
-    const kathmandu = new MonthCalendar('Asia/Kathmandu');
-    expect(kathmandu.monthOf(at('2026-10-31T18:14:59Z'))).toBe('2026-10');
-    expect(kathmandu.monthOf(at('2026-10-31T18:15:00Z'))).toBe('2026-11');
-  });
-
-  it('refuses an unknown zone', () => {
-    expect(() => new MonthCalendar('Mars/Olympus')).toThrow(RangeError);
-  });
-});
 
 describe('applyReading', () => {
   it('counts the whole first reading', () => {
@@ -163,7 +138,7 @@ describe('applyReading', () => {
     ['0.4 and 1.5 of a counter that was at 2.4', [2.4, 0.4, 1.5, 1.9], 1.9],
     ['nothing and then more than half', [40, 0, 33, 41], 41],
     ['more than half while the old counter had gone on for an hour', [40, 41, 2, 30], 31],
-  ])('counts in full what a counter that begins anew shows: %s', (_, readings, used) => {
+  ])('counts in full what a counter shows that is reset at the turn of a month: %s', (_, readings, used) => {
     expect(readAtTurn(readings)).toMatchObject({ month: '2026-11', usedMb: used, suspectedMb: null });
   });
 

@@ -4,7 +4,7 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { Cleaner } from '../../../../src/engine/cleanup/cleaner.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import type { AuditTrail } from '../../../../src/store/ports/records/audit-trail.ts';

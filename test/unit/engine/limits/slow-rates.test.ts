@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/cards/card.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { type RateLimit, rateWords } from '../../../../src/domain/limits/rate-limit.ts';
 import { TASK_TYPES, TASKS } from '../../../../src/domain/task-type.ts';
 import { type CallPace, callPaceOf } from '../../../../src/engine/limits/call-pace.ts';

@@ -1,7 +1,7 @@
 // Passes of reconciliation step by step, on the live store of this process and a table of cards in memory. How the
 // initialiser drives them: test/integration/engine/schedule/initialiser.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { Reconciler, type Suspicion } from '../../../../src/engine/schedule/reconciler.ts';
 import type { Repairs } from '../../../../src/engine/schedule/ring-repair.ts';

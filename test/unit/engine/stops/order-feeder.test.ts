@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { MonthStart, OrderFeeder } from '../../../../src/engine/stops/order-feeder.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';

@@ -3,7 +3,7 @@
 // back card by card until none is left.
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { Reaper } from '../../../../src/engine/work/reaper.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';

@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SETTINGS } from '../../../../src/config/settings/settings.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import type { GatewayAnswer, GatewayError } from '../../../../src/gateway/gateway.ts';
 import { SIGNATURE_HEADER, signatureOf } from '../../../../src/gateway/request/request.ts';

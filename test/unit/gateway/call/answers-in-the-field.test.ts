@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadGatewayConfig } from '../../../../src/config/load-config.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { tryInterfaces } from '../../../../src/gateway/trial/trial.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { answer, type ReceivedRequest, startBadGateway } from '../../../support/bad-gateway.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import type { GatewayInterface } from '../../../../src/domain/gateway/gateway-config.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';

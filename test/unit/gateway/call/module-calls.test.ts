@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadGatewayConfig, loadSimulatedGateway } from '../../../../src/config/load-config.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import type { GatewayError } from '../../../../src/gateway/gateway.ts';
 import { tryInterfaces } from '../../../../src/gateway/trial/trial.ts';

@@ -1,7 +1,7 @@
 // Cards that the vendor knows by an id of its own: how a call names them, and that a card without such an id is not called.
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { FlowControlledGateway } from '../../../../src/gateway/flow/flow-control.ts';
 import type { GatewayError } from '../../../../src/gateway/gateway.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import type { GatewayError } from '../../../../src/gateway/gateway.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';

@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SETTINGS } from '../../../../src/config/settings/settings.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import type { GatewayInterface } from '../../../../src/domain/gateway/gateway-config.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { requestMaker } from '../../../../src/gateway/request/card-request.ts';

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SHIPPED_PROFILES } from '../../../../src/config/gateway/profile.ts';
 import { loadSimulatedGateway } from '../../../../src/config/load-config.ts';
 import { SETTINGS } from '../../../../src/config/settings/settings.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import type { GatewayConfig } from '../../../../src/domain/gateway/gateway-config.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SETTINGS } from '../../../../src/config/settings/settings.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { startSimulator } from '../../../../src/gateway/simulate/simulator.ts';
 import { probeProfile } from '../../../../src/gateway/trial/profile-probe.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadGatewayConfig } from '../../../../src/config/load-config.ts';
 import { SETTINGS } from '../../../../src/config/settings/settings.ts';
-import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import type { GatewayConfig } from '../../../../src/domain/gateway/gateway-config.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { adviceFor, tryInterfaces } from '../../../../src/gateway/trial/trial.ts';

@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { liveStoreFindings, liveStoreNotOpened } from '../../../../src/operations/doctor/live-store.ts';
 import { recordStoreFindings, recordStoreNotOpened } from '../../../../src/operations/doctor/record-store.ts';
+import type { Clock } from '../../../../src/platform/clock.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
-import type { LiveServer } from '../../../../src/store/ports/live/live-store.ts';
+import type { LiveServer, MissingRights } from '../../../../src/store/ports/live/live-store.ts';
 import type {
   HeldSnapshot,
   RecordServer,
@@ -25,6 +26,7 @@ describe('a Redis', () => {
     writable: true,
     usedBytes: 2 * MIB,
     limitBytes: 100 * MIB,
+    threadSeconds: 5,
     replicas: 0,
     replicasInStep: 0,
     persistent: true,
@@ -32,12 +34,32 @@ describe('a Redis', () => {
   };
   const cli = (words: string) => `redis-cli -h [fd00::1] -p 6379 ${words}`;
 
-  function look(servers: readonly Partial<LiveServer>[], cards: number | null = null) {
-    const live = {
-      ...openEmbeddedLiveStore({ clock: CLOCK }),
-      servers: async () => servers.map((server) => ({ ...WELL, ...server })),
+  /** @param workMs what the thread of each server works in the second that is watched */
+  function look(
+    servers: readonly Partial<LiveServer>[],
+    cards: number | null = null,
+    workMs: readonly (number | null)[] = [],
+    missing: MissingRights | null = null,
+  ) {
+    let elapsedMs = 0;
+    const clock: Clock = {
+      now: () => CLOCK.now(),
+      monotonic: () => elapsedMs,
+      sleep: async (ms) => {
+        elapsedMs += ms;
+      },
     };
-    return liveStoreFindings(live, CLOCK, cards);
+    const seconds = (i: number) => {
+      const ms = workMs[i] ?? (i in workMs ? null : 0);
+      return ms === null ? null : 5 + (ms * elapsedMs) / 1e6;
+    };
+    const embedded = openEmbeddedLiveStore({ clock: CLOCK });
+    const live = {
+      ...embedded,
+      missingRights: async () => missing ?? embedded.missingRights(),
+      servers: async () => servers.map((server, i) => ({ ...WELL, threadSeconds: seconds(i), ...server })),
+    };
+    return liveStoreFindings(live, clock, cards);
   }
   const found = async (check: string, server: Partial<LiveServer>, cards?: number) =>
     (await look([server], cards)).find((one) => one.check === check);
@@ -49,6 +71,7 @@ describe('a Redis', () => {
       'redis maxmemory-policy: ok: noeviction',
       'redis version: ok: 7.0.15',
       'redis memory: ok: 2 MiB of 100 MiB used',
+      'redis load: ok: its thread is 0 % busy',
       'redis replication: ok: 0 replicas, persistence is on; lost state is rebuilt from the cards',
       'redis clock: ok: +0 ms against this machine',
     ]);
@@ -56,7 +79,9 @@ describe('a Redis', () => {
 
   it('without a writable server is unknown', async () => {
     const nothing = (check: string) => `${check}: unknown: no server accepts writes`;
-    expect(briefly(await look([])).slice(2, 6)).toEqual(Array(4).fill(nothing('redis')));
+    expect(briefly(await look([])).slice(2, 7)).toEqual(
+      ['redis', 'redis', 'redis', 'redis load', 'redis'].map(nothing),
+    );
   });
 
   it.each([
@@ -79,12 +104,7 @@ describe('a Redis', () => {
     [['+hset', '~polling:*'], [], 'failed', "ACL SETUSER poller '+hset' '~polling:*'"],
     [[], ['+publish'], 'warning', "ACL SETUSER poller '+publish'"],
   ])('a Redis whose user lacks %j and %j: %s', async (needed, useful, status, words) => {
-    const live = {
-      ...openEmbeddedLiveStore({ clock: CLOCK }),
-      servers: async () => [WELL],
-      missingRights: async () => ({ user: 'poller', needed, useful }),
-    };
-    const findings = await liveStoreFindings(live, CLOCK, null);
+    const findings = await look([{}], null, [], { user: 'poller', needed, useful });
     expect(findings.find(({ check }) => check === 'redis rights')).toMatchObject({
       status,
       command: cli(words),
@@ -153,6 +173,31 @@ describe('a Redis', () => {
     });
   });
 
+  it.each<[string, readonly (number | null)[], string, string]>([
+    ['a fifth', [200], 'ok', 'its thread is 20 % busy, full at about 5.0 times this load'],
+    ['much', [700], 'ok', 'its thread is 70 % busy, full at about 1.4 times this load'],
+    ['nearly all', [710], 'warning', 'a:1: its thread is 71 % busy, full at about 1.4 times this load'],
+    ['what is known of it is nothing', [null], 'unknown', 'a:1 does not report its CPU time'],
+    [
+      'the busiest of three',
+      [10, 800, 90],
+      'warning',
+      'b:2: its thread is 80 % busy, full at about 1.3 times this load',
+    ],
+    ['one of two is not known', [900, null], 'unknown', 'b:2 does not report its CPU time'],
+  ])('says when its thread is full: %s', async (_, workMs, status, detail) => {
+    const servers = ['a:1', 'b:2', 'c:3'].slice(0, workMs.length).map((address) => ({ address }));
+    const load = (await look(servers, null, workMs)).find(({ check }) => check === 'redis load');
+    expect([load?.status, load?.detail]).toEqual([status, detail]);
+  });
+
+  it('was restarted while it was looked at: its load is not known', async () => {
+    const work = [-1_000];
+    expect((await look([{}], null, work)).find(({ check }) => check === 'redis load')?.status).toBe(
+      'unknown',
+    );
+  });
+
   it('is shown by the worst: failed before unknown before a warning before what is well', async () => {
     const states: readonly Partial<LiveServer>[] = [
       {},
@@ -161,7 +206,7 @@ describe('a Redis', () => {
       { writable: false },
     ];
     const shown: unknown[] = [];
-    for (const count of [1, 2, 3, 4]) shown.push((await look(states.slice(0, count)))[5]?.status);
+    for (const count of [1, 2, 3, 4]) shown.push((await look(states.slice(0, count)))[6]?.status);
     expect(shown).toEqual(['ok', 'warning', 'unknown', 'failed']);
   });
 
@@ -183,6 +228,7 @@ describe('a Redis', () => {
         'redis maxmemory-policy',
         'redis version',
         'redis memory',
+        'redis load',
         'redis replication',
         'redis clock',
       ]
@@ -199,6 +245,7 @@ describe('a Redis', () => {
         'redis maxmemory-policy: skipped: see above',
         'redis version: skipped: see above',
         'redis memory: skipped: see above',
+        'redis load: skipped: see above',
         'redis replication: skipped: see above',
         'redis clock: skipped: see above',
       ]);
@@ -216,6 +263,11 @@ describe('a PostgreSQL', () => {
     standbys: 0,
     snapshots: [],
     usageMonths: ['2026-11', '2026-12', '2027-01', '2027-02'],
+    databaseBytes: 6.1e9,
+    usageRecords: [
+      { month: '2026-10', bytes: 31e9 },
+      { month: '2026-11', bytes: 7e9 },
+    ],
   };
   const applied = (id: string) => ({ id, appliedAtMs: 1, newer: false });
   const EXPECTED = { connectionsPerInstance: 10, instances: 1, timeZone: 'UTC', psql: 'psql -h db' };
@@ -224,10 +276,12 @@ describe('a PostgreSQL', () => {
     server: Partial<RecordServer>,
     status = async () => [applied('1'), applied('2')],
     instances = 1,
+    enabled = true,
   ) {
     const records = {
       server: async () => ({ ...WELL, ...server }),
       migrations: { status },
+      cleanup: { configs: async () => [{ target: 'usage_records', retentionDays: 180, enabled }] },
       now: async () => CLOCK.now(),
     };
     return recordStoreFindings(records as unknown as RecordStore, CLOCK, { ...EXPECTED, instances });
@@ -244,8 +298,30 @@ describe('a PostgreSQL', () => {
       'postgresql transactions: ok: no old transaction keeps dead rows',
       'migrations: ok: all 2 applied',
       'usage partitions: ok: 2026-11 and 3 months ahead',
+      'postgresql size: ok: 6.1 GB; usage records take 1.0 GB a day and are kept for 180 days: 180.0 GB in all',
       'postgresql clock: ok: +0 ms against this machine',
     ]);
+  });
+
+  it.each<[string, RecordServer['usageRecords'], boolean, string]>([
+    [
+      'usage records that are never removed',
+      [{ month: '2026-11', bytes: 14e9 }],
+      false,
+      'take 1.0 GB a day and are never removed: 365.0 GB a year',
+    ],
+    [
+      'usage records that are kept for half a year',
+      [{ month: '2026-11', bytes: 14e6 }],
+      true,
+      'take 1.0 MB a day and are kept for 180 days: 180.0 MB in all',
+    ],
+    ['no usage records yet', [], false, 'take 0 B a day and are never removed: 0 B a year'],
+  ])('says how it grows: %s', async (_, usageRecords, enabled, detail) => {
+    const size = (await look({ usageRecords }, undefined, 1, enabled)).find(
+      ({ check }) => check === 'postgresql size',
+    );
+    expect(size?.detail).toBe(`6.1 GB; usage records ${detail}`);
   });
 
   it('a PostgreSQL of a version that is too old', async () => {
@@ -342,13 +418,15 @@ describe('a PostgreSQL', () => {
   it('lacks migrations, or cannot list them: then the partitions are not checked', async () => {
     const missing = (id: string) => ({ ...applied(id), appliedAtMs: null });
     const some = async () => [applied('1'), missing('2'), missing('3')] as ReturnType<typeof applied>[];
-    expect(briefly(await look({}, some)).slice(5, 7)).toEqual([
+    expect(briefly(await look({}, some)).slice(5, 8)).toEqual([
       'migrations: warning: missing: 2, 3; the next daemon that starts applies them',
       'usage partitions: skipped: see above',
+      'postgresql size: skipped: see above',
     ]);
-    expect(briefly(await look({}, () => Promise.reject(new Error('odd')))).slice(5, 7)).toEqual([
+    expect(briefly(await look({}, () => Promise.reject(new Error('odd')))).slice(5, 8)).toEqual([
       'migrations: failed: odd',
       'usage partitions: skipped: see above',
+      'postgresql size: skipped: see above',
     ]);
   });
 
@@ -361,6 +439,7 @@ describe('a PostgreSQL', () => {
       'postgresql transactions: skipped: see above',
       'migrations: skipped: see above',
       'usage partitions: skipped: see above',
+      'postgresql size: skipped: see above',
       'postgresql clock: skipped: see above',
     ]);
   });
