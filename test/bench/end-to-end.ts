@@ -3,6 +3,7 @@
 // round of each side counts.
 //
 //   npm run bench:end-to-end -- [--cards 10000] [--rounds 3] [--seconds 10] [--limit 128]
+//   npm run bench:end-to-end -- --instances 3 [--redis cluster]: three instances, of which two only poll; what they take together
 //   npm run bench:end-to-end -- --batch 100 [--cards 30000] [--latency-ms 20]: calls for 100 cards, beside calls for one, at a gateway
 //     that takes both
 import { writeFileSync } from 'node:fs';
@@ -32,6 +33,7 @@ interface Options {
   readonly seconds: number;
   /** max_concurrency of each task type. */
   readonly limit: number;
+  readonly instances: number;
 }
 
 export async function run(argv: string[]): Promise<void> {
@@ -43,6 +45,8 @@ export async function run(argv: string[]): Promise<void> {
       seconds: { type: 'string', default: '10' },
       limit: { type: 'string', default: '128' },
       batch: { type: 'string', default: '0' },
+      instances: { type: 'string', default: '1' },
+      redis: { type: 'string', default: 'standalone' },
       'latency-ms': { type: 'string', default: '20' },
     },
   });
@@ -50,6 +54,7 @@ export async function run(argv: string[]): Promise<void> {
     cards: Number(values.cards ?? (values.batch === '0' ? 10_000 : CARDS_OF_BATCHES)),
     seconds: Number(values.seconds),
     limit: Number(values.limit),
+    instances: Number(values.instances),
   };
   if (values.batch !== '0') {
     await compareBatches(options, Number(values.batch), Number(values.rounds), Number(values['latency-ms']));
@@ -57,7 +62,7 @@ export async function run(argv: string[]): Promise<void> {
   }
   let bare = 0;
   let product: Measured = { rate: 0, callRate: 0, cpuMicros: {} };
-  const stack = await Stack.start();
+  const stack = await Stack.start(values.redis === 'cluster' ? 'cluster' : 'standalone');
   try {
     await stack.insertCards(options.cards);
     for (let round = 0; round < Number(values.rounds); round += 1) {
@@ -169,7 +174,7 @@ async function measureProduct(stack: Stack, options: Options): Promise<Measured>
     url: simulator.url,
     counts,
     env: {},
-    pids: { simulator: simulator.pid },
+    pids: { simulator: [simulator.pid] },
   });
   await simulator.stop();
   return measured;
@@ -180,16 +185,17 @@ interface MeasuredGateway {
   readonly counts: () => Promise<{ readonly calls: number; readonly cards: number }>;
   /** Of the daemon. */
   readonly env: Readonly<Record<string, string>>;
-  readonly pids: Readonly<Record<string, number>>;
+  readonly pids: Readonly<Record<string, readonly number[]>>;
 }
 
 async function measurePolls(
   stack: Stack,
-  { cards, seconds, limit }: Options,
+  { cards, seconds, limit, instances }: Options,
   gateway: MeasuredGateway,
 ): Promise<Measured> {
   // A short queue: what is scheduled and what is polled are then the same number of cards.
-  const daemon = await stack.startDaemon(gateway.url, { CARDPOLL_QUEUE_CAP: '20000', ...gateway.env });
+  const env = { CARDPOLL_QUEUE_CAP: '20000', ...gateway.env };
+  const daemon = await stack.startInstances(instances, gateway.url, env);
   await scheduleAll(daemon.url, { cards, limit, intervalSeconds: INTERVAL_SECONDS });
   const warmUp = (await gateway.counts()).cards + WARM_UP_POLLS * cards * TASK_TYPES.length;
   await waitFor(async () => (await gateway.counts()).cards >= warmUp, {
@@ -197,12 +203,15 @@ async function measurePolls(
     what: 'the first readings',
   });
   const pids = {
-    daemon: daemon.pid,
+    daemon: daemon.pids,
     ...gateway.pids,
-    redis: stack.redis.pid,
-    postgres: stack.postgres.pid,
+    ...stack.redisPids,
+    postgres: [stack.postgres.pid],
   };
-  const cpu = () => Object.entries(pids).map(([name, pid]) => [name, cpuSeconds(pid)] as const);
+  const cpu = () =>
+    Object.entries(pids).map(
+      ([name, all]) => [name, all.reduce((sum, pid) => sum + cpuSeconds(pid), 0)] as const,
+    );
   const [from, before, cpuFrom] = [performance.now(), await gateway.counts(), new Map(cpu())];
   await elapsed(seconds * 1_000);
   const after = await gateway.counts();

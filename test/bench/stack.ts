@@ -42,6 +42,12 @@ export class Stack {
     return new Stack(cluster?.nodes[0] ?? (await startRedis({ args })), await startPostgres(), cluster);
   }
 
+  /** By name: one server, or each master of a cluster. */
+  get redisPids(): Record<string, readonly number[]> {
+    if (this.cluster === null) return { redis: [this.redis.pid] };
+    return Object.fromEntries(this.cluster.nodes.map(({ pid }, i) => [`redis ${i + 1}`, [pid]]));
+  }
+
   startSimulator(...args: string[]): Promise<RunningBinary> {
     return startBinary(['gateway', 'simulate', ...args], {}, '/stats');
   }
@@ -74,13 +80,13 @@ export class Stack {
     count: number,
     gatewayUrl: string,
     env: Readonly<Record<string, string>>,
-  ): Promise<RunningBinary> {
+  ): Promise<RunningBinary & { readonly pids: readonly number[] }> {
     const instances = [await this.startDaemon(gatewayUrl, env)];
     while (instances.length < count) instances.push(await this.startWorker(gatewayUrl, env));
     const stop = async () => {
       await Promise.all(instances.map((instance) => instance.stop()));
     };
-    return { ...(instances[0] as RunningBinary), stop };
+    return { ...(instances[0] as RunningBinary), pids: instances.map(({ pid }) => pid), stop };
   }
 
   /** Brings the schema of a database up, by default that of the daemons. */
