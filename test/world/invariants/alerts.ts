@@ -1,10 +1,12 @@
 import type { Invariant } from '../invariant.ts';
 
 const TOLD_WITHIN_MS = 60_000;
+/** The window of a success rate, and the minute for which it has to be good. */
+const RESOLVED_WITHIN_MS = 400_000;
 
 export const alerts: Invariant = {
   name: 'alerts',
-  says: 'An alert fires with a value past its threshold, and resolves once after it fired, before its rule fires again; both are told once all is well, in this order.',
+  says: 'An alert fires with a value past its threshold, and resolves once after it fired, before its rule fires again; both are told once all is well, in this order. What is recorded as delivered was taken. A success rate that is good again resolves its alert.',
   watch: (world, check) => ({
     atRest: async () => {
       if (world.calmSince === null) return;
@@ -27,9 +29,23 @@ export const alerts: Invariant = {
           () => `alert ${id} fired with ${value}, which is not ${comparison} ${threshold}`,
         );
         const next = rows[i + 1];
+        const isGoodAgain = comparison === '<' && world.time.now - world.calmSince > RESOLVED_WITHIN_MS;
+        check(
+          !isGoodAgain || resolvedAtMs !== null,
+          () => `alert ${id} is open, and all polls have succeeded for minutes`,
+        );
         const isOver = next?.ruleId !== ruleId || resolvedAtMs !== null;
         check(isOver, () => `rule ${ruleId} fired again while its alert ${id} was open`);
       }
+      const taken = new Set(world.receiver.taken.map(({ messageId }) => messageId));
+      const delivered = await world.store.sql<{ id: number; messageId: string }>(
+        "select id, message_id from webhook_outbox where status = 'delivered'",
+      );
+      for (const { id, messageId } of delivered)
+        check(
+          taken.has(`msg_${messageId}`),
+          () => `message ${id} is recorded as delivered, and nobody took it`,
+        );
       // A record store that went back gives the numbers of lost alerts to others.
       const isKnown = (at: number) => at > world.lastReturn.at;
       const first = new Map<string, number>();
