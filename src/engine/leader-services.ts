@@ -11,6 +11,7 @@ import { Cleaner } from './cleanup/cleaner.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { type LeaderMeans, Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
+import { putPausesBack } from './limits/lost-pauses.ts';
 import { PauseLog } from './limits/pause-log.ts';
 import { UsageJumpWatch } from './results/usage-jump-watch.ts';
 import type { ConfigWatch } from './schedule/config-watch.ts';
@@ -51,6 +52,7 @@ export function leaderServices(
     new Initialiser({
       ...lead('initialiser'),
       ...{ live, records, offers, calendar, matcher, initBatch, initPauseMs, queueCap },
+      putPausesBack: () => putPausesBack({ live, work: live.work, records, log, fence }),
       onProgress: ({ status, reason, total, loaded, batch, batches }) =>
         log.info({ status, reason, total, loaded, batch, batches }, INITIALISING),
       onReconcile: (reason) => log.warn({ reason }, 'the schedule is compared with all cards'),

@@ -2,29 +2,18 @@
 // in the audit trail (operators' pauses are there already). Runs on the leader. A prolonged pause is the same pause. A
 // new leader logs the pauses in force again.
 //
-// A live store that lost its data has lost the pauses too, and would let polling resume in the middle of a maintenance:
-// a pause of an operator that the audit trail shows as begun, and not as ended, is put back.
+// Pauses that ended early may be lost: those of operators are put back (lost-pauses.ts).
 
-import { DAEMON } from '../../domain/audit.ts';
-import { PAUSE_SECONDS_BOUNDS } from '../../domain/limits/operator-limits.ts';
-import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Pause, WorkQueue } from '../../store/ports/live/work-queue.ts';
-import type { AuditRecord } from '../../store/ports/records/audit-records.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { AuditDigest } from '../audit-digest.ts';
 import type { LeaderMeans } from '../leadership.ts';
+import { putPausesBack } from './lost-pauses.ts';
 
 const LOOK_EVERY_MS = 500;
-/** The newest entries about pauses that are read; those of the gateway are ten minutes apart or more. */
-const ENTRIES_READ = 1_000;
-/** One that is nearly over is not put back: the clocks of the two stores may differ. */
-const LEAST_LEFT_MS = 10_000;
-/** The operation that announces a pause in the audit trail has set it after so long, if ever. Before, none was lost. */
-const ANNOUNCED_MS = 5_000;
-
 export class PauseLog extends LoopService<
   LeaderMeans & {
     readonly live: Pick<LiveStore, 'now'>;
@@ -47,7 +36,7 @@ export class PauseLog extends LoopService<
     if (fence === null) return LOOK_EVERY_MS;
     const seen = await this.deps.work.pauses();
     const isLooking = this.#known === null || (await this.#endedEarly(seen));
-    const present = isLooking && (await this.#putBack()) ? await this.deps.work.pauses() : seen;
+    const present = isLooking && (await putPausesBack(this.deps)) ? await this.deps.work.pauses() : seen;
     for (const pause of this.#ended(present)) this.#tellResumed(pause);
     const now = new Map(present.map((pause) => [keyOf(pause), pause]));
     for (const [key, pause] of now) if (this.#known?.has(key) !== true) this.#tellPaused(pause);
@@ -70,31 +59,6 @@ export class PauseLog extends LoopService<
     return ended.some(({ untilMs }) => untilMs > nowMs);
   }
 
-  /** Puts back the pauses of operators that should be in force. @returns whether there were any */
-  async #putBack(): Promise<boolean> {
-    const { records, live, work, log, fence } = this.deps;
-    const sinceMs = (await live.now()) - PAUSE_SECONDS_BOUNDS.max * 1_000;
-    const filter = { sinceMs, untilMs: null, actor: null, action: 'pause', object: null };
-    const { items } = await records.audit.list(filter, { offset: 0, limit: ENTRIES_READ });
-    // After the entries: a pause that was set between the two readings is in both.
-    const present = await work.pauses();
-    const nowMs = await live.now();
-    let putBack = false;
-    for (const taskType of TASK_TYPES) {
-      if (present.some((pause) => pause.taskType === taskType && pause.source === 'operator')) continue;
-      const last = items.find((entry) => isOperatorsPause(entry, taskType));
-      if (last?.action !== 'pause.begin') continue;
-      const { seconds, reason } = last.after as { readonly seconds: number; readonly reason: string };
-      const ms = Math.ceil(last.atMs + seconds * 1_000 - nowMs);
-      if (ms < LEAST_LEFT_MS || fence() === null) continue;
-      await work.pause(taskType, { source: 'operator', ms, reason, by: last.name });
-      putBack = true;
-      if (nowMs - last.atMs < ANNOUNCED_MS) continue;
-      log.warn({ task_type: taskType, reason, by: last.name }, 'a pause that Redis had lost is put back');
-    }
-    return putBack;
-  }
-
   #tellPaused(pause: Pause): void {
     const { log, digest } = this.deps;
     const { source, taskType, reason, by, untilMs } = pause;
@@ -111,10 +75,6 @@ export class PauseLog extends LoopService<
     const before = { source, reason };
     digest.note({ action: 'pause.end', object: `task_type ${taskType}`, before, after: null });
   }
-}
-
-function isOperatorsPause({ object, role }: AuditRecord, taskType: TaskType): boolean {
-  return (object === `task_type ${taskType}` || object === 'task_type all') && role !== DAEMON.role;
 }
 
 /** An operator's pause replaces an operator's. One of the gateway begins anew only after the one before has ended. */

@@ -1,12 +1,10 @@
 // Keeps the rings' members in step with the cards table. Runs on the leader, one pass at a time, as a small state
 // machine. Its state is polling:init:progress, so the next leader continues where the last one was killed:
-//
 //   pending    no build yet, or the live store lost the progress of one: save the change mark -> running
 //   running    walk round the cards (in id order), batch by batch with pauses: add them to the rings that are being built. A
 //              ring joins wherever the walk is, and is loaded when the walk comes there again. With the last ring -> completed.
 //              When no ring has to be built, a fast pass of reconciliation (reconciler.ts) runs in the same batches.
 //   completed  apply changed cards, split and merge buckets, and reconcile slowly without end
-//
 // A ring must be built if it never was, is not loaded yet, or was built for another selection of cards than its config has
 // now. A ring in use keeps polling its old generation until the new one is loaded. Changed cards are applied (card-sync.ts)
 // in every state: a card that a batch has read, and that is removed before it is added, is taken out by the next sync.
@@ -46,6 +44,8 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly offers: Offers;
   readonly calendar: MonthCalendar;
   readonly matcher: () => ConfigMatcher;
+  /** Those of operators that the live store has lost. */
+  readonly putPausesBack: () => Promise<unknown>;
   /** Cards in one batch; initPauseMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;
   readonly initPauseMs: number;
@@ -163,8 +163,8 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     const { live, records } = this.deps;
     const pass = { reason: 'build', lastCardId, startedAtMs: await live.now(), changeMark } as const;
     await this.#report(pass, 0, await records.cards.estimate(), false);
-    // With rings, cards come due. A store that lost its data has lost the limits too, and would grant the default.
-    await seedLimits(live.work, records.configs);
+    // With rings, cards come due. A store that lost its data has lost the limits and pauses of operators, too.
+    await Promise.all([seedLimits(live.work, records.configs), this.deps.putPausesBack()]);
     const owed = await this.#marks.owedFrom(outdated);
     for (const ring of outdated) {
       this.#requireLead();

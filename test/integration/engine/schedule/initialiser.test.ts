@@ -100,6 +100,7 @@ function makeInitialiser(
     matcher: () => new ConfigMatcher(configs),
     fence: () => fence,
     clock: systemClock,
+    putPausesBack: async () => {},
     initBatch: 15,
     initPauseMs: 0,
     queueCap: 1e6,
@@ -377,6 +378,17 @@ it("puts the operator's limits into force before the first card is in a ring", a
   await initialiser.runOnce();
   expect(reported).toMatchObject([{ loaded: 0 }]);
   expect((await live.work.counts('realname')).maxConcurrency).toBe(7);
+});
+
+it('puts pauses that were lost back before the first card is in a ring', async () => {
+  const seen: number[] = [];
+  const putPausesBack = async () => {
+    seen.push(...(await live.rings.list()).map(({ building }) => building?.generation ?? 0));
+  };
+  initialiser = makeInitialiser(live, { putPausesBack });
+  await configure();
+  await initialiser.runOnce();
+  expect(seen).toEqual(configs.map(() => 0));
 });
 
 it('rebuilds only the rings whose selection changed, and polls from the old one meanwhile', async () => {
