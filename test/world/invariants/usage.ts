@@ -1,8 +1,5 @@
 import type { Invariant } from '../invariant.ts';
 
-/** As long as faults last: a card may have no reading of a new month before. */
-const FIRST_READING_HOURS = 1 / 3;
-
 export const usage: Invariant = {
   name: 'usage',
   says: 'The usage of a month is what the gateway has shown of it: growth is neither lost nor counted twice.',
@@ -37,11 +34,11 @@ export const usage: Invariant = {
           () => `card ${cardId} is recorded with ${usedMb} MB, the gateway showed ${peak}`,
         );
         const unreadMb = ((sim?.mbPerHour ?? 0) * 240_000) / 3_600_000 + 0.01;
-        // A counter that began anew may have passed half of what it was by the first reading (0004): nobody sees the difference.
+        // A counter that is past half of what it was by the first reading of a month looks like a correction (0004).
         const [formerMb = 0] = [...(sim?.peaks ?? [])].flatMap(([former, mb]) =>
           former < month ? [mb] : [],
         );
-        const hiddenMb = formerMb <= (sim?.mbPerHour ?? 0) * 2 * FIRST_READING_HOURS ? formerMb : 0;
+        const hiddenMb = (sim?.firsts.get(month) ?? 0) >= formerMb / 2 ? formerMb : 0;
         check(
           usedMb >= peak - unreadMb - hiddenMb,
           () => `card ${cardId} is recorded with ${usedMb} MB, the gateway showed ${peak} MB minutes ago`,
