@@ -1,7 +1,7 @@
 // A live store that lost its data has lost the pauses too, and would let polling resume in the middle of a maintenance: a pause of an
 // operator that the audit trail shows as begun, and not as ended, is put back. By the leader: before the first card is in a ring, and
 // whenever a pause ends early.
-import { DAEMON } from '../../domain/audit.ts';
+import { DAEMON, FAILED } from '../../domain/audit.ts';
 import { PAUSE_SECONDS_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -41,7 +41,7 @@ export async function putPausesBack({
   let putBack = false;
   for (const taskType of TASK_TYPES) {
     if (present.some((pause) => pause.taskType === taskType && pause.source === 'operator')) continue;
-    const last = items.find((entry) => isOperatorsPause(entry, taskType));
+    const last = lastDone(items.filter((entry) => isOperatorsPause(entry, taskType)));
     if (last?.action !== 'pause.begin') continue;
     const { seconds, reason } = last.after as { readonly seconds: number; readonly reason: string };
     const ms = Math.ceil(last.atMs + seconds * 1_000 - nowMs);
@@ -56,4 +56,15 @@ export async function putPausesBack({
 
 function isOperatorsPause({ object, role }: AuditRecord, taskType: TaskType): boolean {
   return (object === `task_type ${taskType}` || object === 'task_type all') && role !== DAEMON.role;
+}
+
+/** The newest change that was made. One that failed has two entries: its announcement, and later that it failed. */
+function lastDone(entries: readonly AuditRecord[]): AuditRecord | undefined {
+  const failed: string[] = [];
+  return entries.find(({ action, object }) => {
+    if (action.endsWith(FAILED)) failed.push(`${action.slice(0, -FAILED.length)} ${object}`);
+    const at = failed.indexOf(`${action} ${object}`);
+    if (at >= 0) failed.splice(at, 1);
+    return at < 0 && !action.endsWith(FAILED);
+  });
 }

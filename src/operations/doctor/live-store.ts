@@ -140,7 +140,10 @@ function loadFinding(
   const loads = servers.map(({ address, threadSeconds }) => {
     const earlier = before.find((one) => one.address === address)?.threadSeconds ?? null;
     const isKnown = threadSeconds !== null && earlier !== null && threadSeconds >= earlier;
-    return { address, percent: isKnown ? Math.round((100 * (threadSeconds - earlier)) / seconds) : Infinity };
+    return {
+      address,
+      percent: isKnown ? Math.min(100, Math.round((100 * (threadSeconds - earlier)) / seconds)) : Infinity,
+    };
   });
   const [busiest] = loads.sort((a, b) => b.percent - a.percent);
   if (busiest === undefined) return unknown(LOAD, NO_SERVER);

@@ -183,11 +183,34 @@ describe('a live store that lost the pauses', () => {
     expect(await work.pauses()).toHaveLength(TASK_TYPES.length);
   });
 
-  it('gets back none that is over, was ended, or could not begin', async () => {
+  it('gets back the one that a later change, which failed, left in force', async () => {
+    await pauseAll(600);
+    await pauseLog.runOnce();
+    for (const [action, object] of [
+      ['pause.begin', 'task_type carddata'],
+      ['pause.end', 'task_type realname'],
+    ] as const) {
+      entered(action, object, { seconds: 30, reason: 'short' });
+      entered(`${action}.failed`, object, { error: 'Redis is away' });
+    }
+    clock.advance(60_000);
+    lose();
+    await pauseLog.runOnce();
+    expect((await work.pauses()).map(({ taskType }) => taskType).sort()).toEqual([...TASK_TYPES].sort());
+  });
+
+  it('gets back none that could not begin', async () => {
+    entered('pause.begin', 'task_type all', { seconds: 600, reason: 'maintenance' });
+    entered('pause.begin.failed', 'task_type all', { error: 'Redis is away' });
+    await pauseLog.runOnce();
+    expect(await work.pauses()).toEqual([]);
+  });
+
+  it('gets back none that is over or was ended', async () => {
     await pauseAll(600);
     await pauseLog.runOnce();
     entered('pause.end', 'task_type realname');
-    entered('pause.begin.failed', 'task_type carddata', { error: 'Redis is away' });
+    entered('pause.end', 'task_type carddata');
     entered('pause.begin', 'task_type package', { seconds: 60, reason: 'short' });
     clock.advance(60_000);
     lose();
