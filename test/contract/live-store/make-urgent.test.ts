@@ -260,7 +260,8 @@ describeLiveStore('urgent cards', (live) => {
     await makeUrgent(range(8, 101), 'urgent', 10);
     expect(await counts()).toMatchObject({ queueLength: 25 });
     await makeUrgent(range(8, 201), 'first', 10);
-    await makeUrgent(range(3), 'urgent', 10);
+    // In the same millisecond, too, Redis has 101 before 18.
+    await makeUrgent(range(3, 18), 'urgent', 10);
     expect(await counts(), 'cards that wait need no room').toMatchObject({
       queueLength: 30,
       retryDue: 0,
