@@ -61,7 +61,7 @@ export async function recordStoreFindings(
       ? partitionFinding(server, new MonthCalendar(expected.timeZone), clock.now())
       : skipped('usage partitions', 'see above'),
     complete
-      ? sizeFinding(server, await records.cleanup.configs(), clock.now())
+      ? sizeFinding(server, await records.cleanup.configs(), await madeAt(records), clock.now())
       : skipped('postgresql size', 'see above'),
     await clockFinding('postgresql clock', () => records.now(), clock),
   ];
@@ -194,7 +194,13 @@ function partitionFinding({ usageMonths }: RecordServer, calendar: MonthCalendar
   });
 }
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** When the schema was made. */
+async function madeAt({ migrations }: RecordStore): Promise<number> {
+  return Math.min(...(await migrations.status()).flatMap(({ appliedAtMs }) => appliedAtMs ?? []));
+}
 
 /**
  * What a fleet adds without end are its usage records: as many a day as in the fullest month. How much its disk has left is
@@ -203,12 +209,14 @@ const DAY_MS = 86_400_000;
 function sizeFinding(
   { databaseBytes, usageRecords }: RecordServer,
   configs: readonly CleanupConfig[],
+  madeAtMs: number,
   nowMs: number,
 ): Finding {
   const perDay = usageRecords.map(({ month, bytes }) => {
     const [year = 0, monthOfYear = 0] = month.split('-').map(Number);
-    const [beginsMs, endsMs] = [Date.UTC(year, monthOfYear - 1), Date.UTC(year, monthOfYear)];
-    return bytes / Math.max(1, (Math.min(nowMs, endsMs) - beginsMs) / DAY_MS);
+    const beganMs = Math.max(madeAtMs, Date.UTC(year, monthOfYear - 1));
+    const forMs = Math.min(nowMs, Date.UTC(year, monthOfYear)) - beganMs;
+    return (bytes / Math.max(HOUR_MS, forMs)) * DAY_MS;
   });
   const dayBytes = Math.max(0, ...perDay);
   const kept = configs.find(({ target }) => target === 'usage_records');

@@ -94,5 +94,5 @@ SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
     FROM (
       SELECT replace(right(child.relname::text, 7), '_', '-') AS month, pg_total_relation_size(child.oid) AS bytes
       FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-      WHERE inhparent = to_regclass('usage_records') AND child.relpages > 0
+      WHERE inhparent = to_regclass('usage_records') AND child.relname ~ '_[0-9]{4}_[0-9]{2}$' AND pg_relation_size(child.oid) > 0
     ) AS partition) AS usage_records

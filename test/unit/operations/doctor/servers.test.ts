@@ -324,6 +324,13 @@ describe('a PostgreSQL', () => {
     expect(size?.detail).toBe(`6.1 GB; usage records ${detail}`);
   });
 
+  it('takes the usage records of a fleet that began two days ago for those of two days', async () => {
+    const began = async () => [{ ...applied('1'), appliedAtMs: CLOCK.now() - 2 * 86_400_000 }];
+    const usageRecords = [{ month: '2026-11', bytes: 14e9 }];
+    const size = (await look({ usageRecords }, began)).find(({ check }) => check === 'postgresql size');
+    expect(size?.detail).toContain('usage records take 7.0 GB a day');
+  });
+
   it('a PostgreSQL of a version that is too old', async () => {
     expect((await found('postgresql version', { majorVersion: 14 }))?.status).toBe('ok');
     expect(await found('postgresql version', { majorVersion: 13 })).toMatchObject({
