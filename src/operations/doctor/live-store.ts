@@ -155,7 +155,9 @@ function loadFinding(
   }
   const detail = `its thread is ${percent} % busy`;
   if (percent < 1) return ok(LOAD, detail);
-  const full = `${detail}, full at about ${(100 / percent).toFixed(1)} times this load`;
+  // One second says little of a small share.
+  const times = percent < 10 ? 'more than 10' : `about ${(100 / percent).toFixed(1)}`;
+  const full = `${detail}, full at ${times} times this load`;
   if (percent <= BUSY_PERCENT) return ok(LOAD, full);
   return warning(LOAD, `${address}: ${full}`, {
     hint: 'a full Redis delays every poll; poll less often, or use a Redis Cluster (docs/scaling.md)',

@@ -218,7 +218,8 @@ function sizeFinding(
     const forMs = Math.min(nowMs, Date.UTC(year, monthOfYear)) - beganMs;
     return (bytes / Math.max(HOUR_MS, forMs)) * DAY_MS;
   });
-  const dayBytes = Math.max(0, ...perDay);
+  if (perDay.length === 0) return ok('postgresql size', `${byteWords(databaseBytes)}; no usage records yet`);
+  const dayBytes = Math.max(...perDay);
   const kept = configs.find(({ target }) => target === 'usage_records');
   const keptWords =
     kept?.enabled === true

@@ -175,6 +175,8 @@ describe('a Redis', () => {
 
   it.each<[string, readonly (number | null)[], string, string]>([
     ['a fifth', [200], 'ok', 'its thread is 20 % busy, full at about 5.0 times this load'],
+    ['little', [14], 'ok', 'its thread is 1 % busy, full at more than 10 times this load'],
+    ['nearly a tenth', [94], 'ok', 'its thread is 9 % busy, full at more than 10 times this load'],
     ['much', [700], 'ok', 'its thread is 70 % busy, full at about 1.4 times this load'],
     ['nearly all', [710], 'warning', 'a:1: its thread is 71 % busy, full at about 1.4 times this load'],
     ['what is known of it is nothing', [null], 'unknown', 'a:1 does not report its CPU time'],
@@ -316,12 +318,16 @@ describe('a PostgreSQL', () => {
       true,
       'take 1.0 MB a day and are kept for 180 days: 180.0 MB in all',
     ],
-    ['no usage records yet', [], false, 'take 0 B a day and are never removed: 0 B a year'],
   ])('says how it grows: %s', async (_, usageRecords, enabled, detail) => {
     const size = (await look({ usageRecords }, undefined, 1, enabled)).find(
       ({ check }) => check === 'postgresql size',
     );
     expect(size?.detail).toBe(`6.1 GB; usage records ${detail}`);
+  });
+
+  it('does not guess how it grows before there is a usage record', async () => {
+    const size = (await look({ usageRecords: [] })).find(({ check }) => check === 'postgresql size');
+    expect(size?.detail).toBe('6.1 GB; no usage records yet');
   });
 
   it('takes the usage records of a fleet that began two days ago for those of two days', async () => {
