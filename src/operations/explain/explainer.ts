@@ -176,7 +176,8 @@ function wordsOf(stop: CardStop, cardId: number, runs: boolean): Omit<Entry, 'at
         : entry('stopped', used, order);
     case 'resumed':
       return entry(
-        'stopped and resumed',
+        // A card that somebody else stopped has a stop without a call, which spares it.
+        stop.attempts === 0 ? 'resumed' : 'stopped and resumed',
         used,
         order,
         stop.stopAgain

@@ -453,6 +453,54 @@ describeRecordStore('resumes', (db) => {
     });
   });
 
+  describe('a card over its package that another system stopped', () => {
+    async function resume(stopAgain: boolean, usedMb = 2_000): Promise<void> {
+      await db.store.results.write([reading(4, { month: MONTH, usedMb, atMs: T, basedOn: null })]);
+      await db.sql('UPDATE cards SET stopped = true WHERE card_id = 4');
+      const { id } = await create({ cardIds: [4] }, stopAgain);
+      await claim(4);
+      await complete(4, id);
+    }
+    const claimStop = () => db.store.stops.claim(simOf(4), MONTH, LEASE_MS, UNLIMITED);
+
+    it('is spared when it is resumed, and not stopped in the next moment', async () => {
+      await resume(false);
+      expect(await db.store.stops.wanted([4])).toEqual([]);
+      expect(await claimStop()).toEqual({ state: 'done' });
+      expect(await db.store.stops.ofCard(4, 1)).toMatchObject([
+        { state: 'resumed', attempts: 0, usedMb: 2_000, stopAgain: false },
+      ]);
+    });
+
+    it('is stopped for a larger package that it exceeds, too', async () => {
+      await resume(false);
+      await db.sql(
+        'UPDATE cards SET allowance_mb = 2500, allowance_changed_at = to_timestamp(1) WHERE card_id = 4',
+      );
+      const atMs = Date.now() + 1_000;
+      await db.store.results.write([reading(4, { month: MONTH, usedMb: 2_600, atMs, basedOn: T })]);
+      expect(await claimStop()).toMatchObject({ state: 'granted' });
+    });
+
+    it('is stopped again by a later reading if the run allowed it', async () => {
+      await resume(true);
+      expect(await claimStop(), 'no reading since').toEqual({ state: 'done' });
+      const atMs = Date.now() + 1_000;
+      await db.store.results.write([reading(4, { month: MONTH, usedMb: 2_001, atMs, basedOn: T })]);
+      expect(await claimStop()).toMatchObject({ state: 'granted' });
+    });
+
+    it('stays stopped if another system stops it again', async () => {
+      await resume(false);
+      expect(await db.store.resumes.reopen(simOf(4))).toBe(false);
+    });
+
+    it('has no stop where it is not over its package', async () => {
+      await resume(false, 1);
+      expect(await db.store.stops.ofCard(4, 1)).toEqual([]);
+    });
+  });
+
   describe('an order to stop a card', () => {
     const order = (cardId: number) => db.store.stops.order(cardId, MONTH, { by: 'bob', reason: 'fraud' });
 

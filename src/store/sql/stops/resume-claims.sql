@@ -54,7 +54,7 @@ WHERE NOT EXISTS (SELECT FROM claimed)
 
 -- name: resume_claims.complete
 -- The gateway shows the card running: the card ended, is not stopped any more, and the audit trail has it, together. Its stop
--- is resumed; whether it may be stopped again is for the latest run to say.
+-- is resumed, or it gets one that is if it is over its package; whether it may be stopped again is for the latest run to say.
 -- The entry says whether the card was stopped before, at the gateway or as recorded.
 -- $1 card id, $2 iccid that is shown running, $3 run, $4 month of the audit entry, $5 its vendor id.
 WITH ended AS (
@@ -77,6 +77,21 @@ WITH ended AS (
     AND (s.state IN ('done', 'resumed') AND s.month = (SELECT max(month) FROM card_stops WHERE card_id = $1::bigint)
       OR s.state = 'requested' AND s.requested_at < ended.created_at)
   RETURNING s.month, s.used_mb, s.allowance_mb
+), spared AS (
+  -- Somebody else had stopped the card, which is over its package: without a stop it would be stopped in the next moment. It counts as
+  -- seen, so that it is not taken for a late one (reopen).
+  INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, reading_mb, state, attempts, requested_at, completed_at,
+    resumed_at, stop_again, resume_run)
+  SELECT c.card_id, u.month, c.iccid, u.used_mb, c.allowance_mb, u.last_reading_mb, 'resumed', 0, ended.created_at, ended.created_at,
+    clock_timestamp(), ended.stop_again, ended.id
+  FROM ended
+  JOIN cards c ON c.card_id = $1::bigint
+  CROSS JOIN LATERAL (
+    SELECT * FROM card_usage WHERE card_usage.card_id = c.card_id ORDER BY month DESC LIMIT 1
+  ) u
+  WHERE ended.state = 'resumed' AND u.used_mb > c.allowance_mb AND NOT u.closed
+  ON CONFLICT (card_id, month) DO NOTHING
+  RETURNING card_id
 ), awaited AS (
   -- A stop that was ordered meanwhile waits for this call no longer, but for that of a later run.
   UPDATE card_stops SET claimed_until = NULL, due_at = clock_timestamp()
@@ -91,7 +106,7 @@ WITH ended AS (
   UPDATE cards SET stopped = false
   WHERE card_id = $1::bigint AND stopped AND EXISTS (SELECT FROM ended)
     -- Always true; has the stop locked before the card, as claims do, so that the two cannot deadlock.
-    AND (SELECT count(*) FROM stop) + (SELECT count(*) FROM awaited) >= 0
+    AND (SELECT count(*) FROM stop) + (SELECT count(*) FROM spared) + (SELECT count(*) FROM awaited) >= 0
   RETURNING card_id
 )
 INSERT INTO audit (month, at, actor, role, action, object, before, after)
