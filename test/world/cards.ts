@@ -4,6 +4,7 @@ import type { Sim, WorldGateway } from './gateway.ts';
 import type { Random } from './virtual/random.ts';
 
 const CARRIERS = 3;
+const UNKNOWN_SHARE = 0.02;
 
 export interface WorldCard {
   readonly cardId: number;
@@ -11,6 +12,8 @@ export interface WorldCard {
   sim: Sim;
   /** Its SIM, and those before it. */
   readonly sims: Sim[];
+  /** Those before it, with the instant at which the next one was in the record store. */
+  readonly formerSims: Array<{ readonly sim: Sim; until: number }>;
   allowanceMb: number | null;
   /** Allowances that were in force, with the instant at which the next one was in the record store. */
   readonly earlier: Array<{ readonly mb: number | null; until: number }>;
@@ -24,6 +27,7 @@ export interface WorldCard {
 
 export function drawnCard(cardId: number, gateway: WorldGateway, draw: Random): WorldCard {
   const sim = gateway.addSim(demoIccid(cardId));
+  sim.isUnknown = draw.chance(UNKNOWN_SHARE);
   // One in three has little left, or is over from the start.
   const allowanceMb = draw.chance(0.33)
     ? Math.max(0, Math.round(sim.usedMb + draw.between(-5, 20)))
@@ -31,7 +35,8 @@ export function drawnCard(cardId: number, gateway: WorldGateway, draw: Random): 
       ? null
       : 10_000;
   return {
-    ...{ cardId, carrierId: 1 + ((cardId - 1) % CARRIERS), sim, sims: [sim], allowanceMb, earlier: [] },
+    ...{ cardId, carrierId: 1 + ((cardId - 1) % CARRIERS), sim, sims: [sim], formerSims: [], allowanceMb },
+    earlier: [],
     ...{ ordered: false, released: false, resumable: false },
   };
 }
@@ -49,6 +54,27 @@ export function setAllowance(card: WorldCard, mb: number | null, now: () => numb
   return () => {
     before.until = now();
   };
+}
+
+/** Cards that have this SIM, or have had it and were recorded with it at this instant or later. */
+export function cardsWith(
+  {
+    cards,
+    cardOf,
+  }: { readonly cards: ReadonlyMap<number, WorldCard>; readonly cardOf: ReadonlyMap<string, WorldCard> },
+  iccid: string,
+  since: number,
+): WorldCard[] {
+  const own = cardOf.get(iccid);
+  const former = [...cards.values()].filter(
+    (card) => card !== own && card.formerSims.some(({ sim, until }) => sim.iccid === iccid && until >= since),
+  );
+  return own === undefined ? former : [own, ...former];
+}
+
+/** Two cards exchanged this SIM: each may be polled with it for as long as a cache keeps the card. */
+export function hadByTwo(fleet: Parameters<typeof cardsWith>[0], iccid: string): boolean {
+  return cardsWith(fleet, iccid, Number.NEGATIVE_INFINITY).length > 1;
 }
 
 /** As operators import them. */

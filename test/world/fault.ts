@@ -8,6 +8,8 @@ import type { Outside } from './outside.ts';
 import type { Random } from './virtual/random.ts';
 import { ACTOR, type World } from './world.ts';
 
+const IMPORTS_MOST = 5;
+
 export interface Fault<Seen = World> {
   readonly name: string;
   /** How often it is drawn, against others; 1 when absent. */
@@ -25,9 +27,13 @@ export function lasting(world: Pick<Outside, 'unfinished' | 'time'>, ms: number,
   world.time.after(ms, once);
 }
 
-/** One instance, or all of them. */
+/** One instance, often the one that leads, or all of them. */
 export function someInstances(world: World, draw: Random): Instance[] {
-  return draw.chance(0.4) ? [...world.alive] : world.alive.length === 0 ? [] : [draw.oneOf(world.alive)];
+  if (world.alive.length === 0) return [];
+  if (draw.chance(0.3)) return [...world.alive];
+  const one = draw.oneOf(world.alive);
+  const leader = draw.chance(0.5) ? world.up.find(({ engine }) => engine.leads) : undefined;
+  return [leader ?? one];
 }
 
 export function namesOf(instances: readonly Instance[]): string {
@@ -70,13 +76,18 @@ export async function insist<T>(
 
 /**
  * Imports what operators know of these cards. An import is repeatable, and is repeated until it succeeds; one at a time, or an older file
- * that is repeated would undo a newer one.
+ * that is repeated would undo a newer one. A row whose SIM another row of the file gives up is rejected until that is done.
  */
 export function importCards(world: World, draw: Random, cards: Iterable<WorldCard>): Promise<void> {
   return world.imports(async () => {
     const file = fileOf(cards);
-    await insist(world, draw, 'import', ({ cards: all }) =>
-      all.import(ACTOR, Readable.from([file]), { format: 'csv' }),
-    );
+    for (let left = IMPORTS_MOST; left > 0; left -= 1) {
+      const { rejected, errors } = await insist(world, draw, 'import', ({ cards: all }) =>
+        all.import(ACTOR, Readable.from([file]), { format: 'csv' }),
+      );
+      if (rejected === 0) return;
+      world.tell('operator', `${rejected} rows are rejected: ${JSON.stringify(errors)}`);
+    }
+    world.fail('the world goes on', 'cards cannot be imported');
   });
 }

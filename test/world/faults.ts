@@ -14,6 +14,7 @@ import { stale } from './faults/gateway/stale.ts';
 import { throttles } from './faults/gateway/throttles.ts';
 import { wrongUnit } from './faults/gateway/wrong-unit.ts';
 import { cleanups } from './faults/operators/cleanups.ts';
+import { exchanges } from './faults/operators/exchanges.ts';
 import { imports } from './faults/operators/imports.ts';
 import { limits } from './faults/operators/limits.ts';
 import { modes } from './faults/operators/modes.ts';
@@ -21,7 +22,9 @@ import { orders } from './faults/operators/orders.ts';
 import { pauses } from './faults/operators/pauses.ts';
 import { resumeRuns } from './faults/operators/resume-runs.ts';
 import { rules } from './faults/operators/rules.ts';
+import { topUps } from './faults/operators/top-ups.ts';
 import { triggers } from './faults/operators/triggers.ts';
+import { vainStops } from './faults/operators/vain-stops.ts';
 import { clockOfStore } from './faults/stores/clock.ts';
 import { cut } from './faults/stores/cut.ts';
 import { dataLost } from './faults/stores/data-lost.ts';
@@ -35,4 +38,5 @@ export const FAULTS: readonly Fault[] = [
   ...[kill, freeze, clockOfInstance],
   ...[slow, throttles, dead, loses, late, stale, otherCard, wrongUnit, refuses, receiverFails],
   ...[imports, triggers, orders, modes, pauses, cleanups, limits, resumeRuns, rules],
+  ...[topUps, exchanges, vainStops],
 ];

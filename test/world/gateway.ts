@@ -14,6 +14,10 @@ const LATE_EFFECT_MS = 12_000;
 /** The gateway ends a connection that it did not answer on. */
 const GIVES_UP_MS = 6_500;
 const MB_PER_HOUR_MOST = 60;
+/** Used when the world begins. What a SIM of little usage has used in a month, it may use in minutes of the next one. */
+const MOST_MB = 200;
+const LITTLE_MB = 5;
+const LITTLE_SHARE = 0.2;
 /** From here on, 1,024 times the usage is more than a line carries in twenty minutes. Less could be true, and is believed. */
 const PLAIN_FROM_MB = 25;
 
@@ -34,6 +38,8 @@ export interface Sim {
   month: string;
   stopped: boolean;
   verified: boolean;
+  /** The gateway does not know it, and never will. */
+  isUnknown: boolean;
   /** The record store has a reading of it: with nothing to compare it with, a first one in another unit is believed. */
   isRecorded: boolean;
   /** As the gateway answered last, by interface: what a stale answer shows. */
@@ -80,6 +86,16 @@ export interface Weather {
   unit: number;
 }
 
+/** What becomes of one call, whatever the weather. */
+export interface Fate {
+  /** Its answer takes so long. */
+  readonly takesMs?: number;
+  /** It has no effect, and this answer. */
+  readonly fails?: 'reset' | { readonly retryAfterSeconds: number };
+  /** What happens when it has reached the gateway. */
+  readonly meanwhile?: () => void;
+}
+
 export const FAIR: Omit<Weather, 'dead'> = {
   latencyMs: [20, 80],
   slowShare: 0,
@@ -113,6 +129,7 @@ export class WorldGateway {
   readonly inFlight = new Set<Call>();
   readonly watchers: GatewayWatcher[] = [];
   calls = 0;
+  readonly #fates = new Map<string, Fate>();
 
   constructor(
     private readonly time: OutsideTime,
@@ -124,8 +141,10 @@ export class WorldGateway {
     const month = this.monthOf(this.time.wall);
     const mbPerHour = this.random.below(MB_PER_HOUR_MOST);
     const sim: Sim = {
-      ...{ iccid, mbPerHour, month, usedMb: this.random.below(200), at: this.time.wall },
+      ...{ iccid, mbPerHour, month, at: this.time.wall },
+      usedMb: this.random.below(this.random.chance(LITTLE_SHARE) ? LITTLE_MB : MOST_MB),
       ...{ stopped: false, verified: this.random.chance(0.8), isRecorded: false, shown: new Map() },
+      isUnknown: false,
       ...{ peaks: new Map(), shownPeaks: new Map(), firsts: new Map() },
     };
     this.sims.set(iccid, sim);
@@ -143,8 +162,14 @@ export class WorldGateway {
     return sim.usedMb;
   }
 
+  /** What becomes of the next call of an interface for a SIM. */
+  setFate(name: InterfaceName, iccid: string, fate: Fate): void {
+    this.#fates.set(`${name} ${iccid}`, fate);
+  }
+
   /** Everything is well again. */
   clear(): void {
+    this.#fates.clear();
     Object.assign(this.weather, FAIR);
     this.weather.dead.clear();
   }
@@ -186,12 +211,15 @@ export class WorldGateway {
     this.inFlight.add(call);
     for (const watcher of this.watchers) watcher.called?.(call);
     const { weather, random } = this;
+    const fate = this.#fates.get(`${name} ${iccid}`);
+    this.#fates.delete(`${name} ${iccid}`);
+    fate?.meanwhile?.();
     const [least, most] = weather.latencyMs;
     const wantsMs =
       random.between(least, most) + (random.chance(weather.slowShare) ? random.below(weather.slowMs) : 0);
-    const fate = random.next();
-    const answerMs = Math.min(wantsMs, GIVES_UP_MS);
-    if (weather.dead.has(name) || random.chance(weather.lostBefore)) {
+    const lot = random.next();
+    const answerMs = Math.min(fate?.takesMs ?? wantsMs, GIVES_UP_MS);
+    if (fate?.fails === 'reset' || weather.dead.has(name) || random.chance(weather.lostBefore)) {
       this.time.after(Math.min(answerMs, 1_000), () => brokenBy('ECONNRESET'));
       return;
     }
@@ -201,14 +229,15 @@ export class WorldGateway {
         handler.onResponseData?.(controller, Buffer.from(JSON.stringify(body)));
         handler.onResponseEnd?.(controller, {});
       });
-    if (fate < weather.throttled) {
-      const { retryAfterSeconds: s } = weather;
+    if (fate?.fails !== undefined || lot < weather.throttled) {
+      const { retryAfterSeconds: s } = fate?.fails ?? weather;
       this.time.after(5, () => answer(429, {}, s === null ? {} : { 'retry-after': String(s) }));
       return;
     }
     const sim = this.sims.get(iccid);
-    if (sim === undefined || random.chance(weather.refused)) {
-      this.time.after(answerMs, () => answer(200, { code: sim === undefined ? 404 : 5001, msg: 'refused' }));
+    if (sim === undefined || sim.isUnknown || random.chance(weather.refused)) {
+      const code = sim?.isUnknown === false ? 5001 : 404;
+      this.time.after(answerMs, () => answer(200, { code, msg: 'refused' }));
       return;
     }
     const isSilent = random.chance(weather.silent);

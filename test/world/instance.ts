@@ -7,7 +7,6 @@ import { POLLING } from '../../src/config/settings/polling-settings.ts';
 import { STOPS } from '../../src/config/settings/stop-settings.ts';
 import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
 import { gatewayFactsOf } from '../../src/domain/gateway/gateway-config.ts';
-import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
 import { AuditDigest } from '../../src/engine/audit-digest.ts';
 import { Engine } from '../../src/engine/engine.ts';
@@ -72,6 +71,8 @@ export class Instance {
   });
   /** It dies at this call of a port, counted from now; null: it does not. */
   dies: { calls: number; afterEffect: boolean } | null = null;
+  /** What happens to it once, before it hears the answer to this method of a port. */
+  onAnswer: { readonly method: string; readonly happens: () => void } | null = null;
 
   constructor(
     readonly id: string,
@@ -282,9 +283,12 @@ export class Instance {
   }
 
   #noted(name: string, args: readonly unknown[], result: unknown): unknown {
-    if (name === 'records.results.write')
+    const watchers = this.world.storeWatchers.get(name);
+    if (watchers !== undefined)
       void (result as Promise<unknown>).then(
-        () => this.world.written(args[0] as readonly PollOutcome[]),
+        (answer) => {
+          for (const watcher of watchers) watcher({ instance: this.id, args, answer });
+        },
         () => {},
       );
     return result;
@@ -312,6 +316,11 @@ export class Instance {
     if (way.delayMs > 0) await time.sleep(world.ways.below(way.delayMs));
     if (way.lostBefore > 0 && world.ways.chance(way.lostBefore)) await this.#fails(store, DOWN_ANSWERS_MS);
     const result = await this.#answered(call);
+    if (this.onAnswer?.method === name) {
+      const { happens } = this.onAnswer;
+      this.onAnswer = null;
+      happens();
+    }
     if (dies?.afterEffect === true) {
       this.dies = null;
       world.tell(this.id, `dies after ${name}`);

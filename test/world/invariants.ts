@@ -2,8 +2,11 @@
 import type { Invariant } from './invariant.ts';
 import { alerts } from './invariants/alerts.ts';
 import { budget } from './invariants/budget.ts';
+import { claimed } from './invariants/claimed.ts';
 import { cleanup } from './invariants/cleanup.ts';
 import { counters } from './invariants/counters.ts';
+import { fenced } from './invariants/fenced.ts';
+import { held } from './invariants/held.ts';
 import { leader } from './invariants/leader.ts';
 import { limit } from './invariants/limit.ts';
 import { liveness } from './invariants/liveness.ts';
@@ -11,9 +14,11 @@ import { memory } from './invariants/memory.ts';
 import { modes } from './invariants/modes.ts';
 import { oneCall } from './invariants/one-call.ts';
 import { onlyOver } from './invariants/only-over.ts';
+import { orders } from './invariants/orders.ts';
 import { overStopped } from './invariants/over-stopped.ts';
 import { rate } from './invariants/rate.ts';
 import { resumes } from './invariants/resumes.ts';
+import { retries } from './invariants/retries.ts';
 import { stopOnce } from './invariants/stop-once.ts';
 import { triggers } from './invariants/triggers.ts';
 import { unhandled } from './invariants/unhandled.ts';
@@ -23,5 +28,6 @@ import { waiting } from './invariants/waiting.ts';
 export const INVARIANTS: readonly Invariant[] = [
   ...[limit, rate, oneCall, waiting, liveness, leader, counters],
   ...[onlyOver, stopOnce, budget, modes, overStopped, resumes],
+  ...[claimed, fenced, orders, held, retries],
   ...[usage, triggers, alerts, cleanup, memory, unhandled],
 ];

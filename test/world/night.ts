@@ -38,6 +38,9 @@ const FIRST_FAULT_MS = 20_000;
 /** To recover in. */
 const CALM_MS = 480_000;
 const FAULTS_A_MINUTE = 2;
+/** After the faults have ended; with the time that a drill takes. */
+const DRILL_AFTER_MS = 150_000;
+const DRILL_MS = 200_000;
 
 /** @returns when the faults of a night end. */
 export function disorderMs({ minutes }: Pick<Night, 'minutes'>): number {
@@ -58,9 +61,11 @@ export function drawn<Seen>(
   );
   const end = disorderMs(night);
   const count = Math.round((often * end) / 60_000);
-  const instants = Array.from(
-    { length: count },
-    () => FIRST_FAULT_MS + draw.below(Math.max(1, end - FIRST_FAULT_MS)),
+  // Some while the fleet starts, and is stopping the cards that are over from the start.
+  const instants = Array.from({ length: count }, () =>
+    draw.chance(0.1)
+      ? draw.below(FIRST_FAULT_MS)
+      : FIRST_FAULT_MS + draw.below(Math.max(1, end - FIRST_FAULT_MS)),
   );
   return instants.sort((a, b) => a - b).map((at, i) => ({ number: i + 1, at, fault: draw.oneOf(weighed) }));
 }
@@ -76,6 +81,7 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
       if (!holds) world.fail(invariant.name, what());
     });
     if (watch.gateway !== undefined) world.gateway.watchers.push(guarded(world, watch.gateway));
+    for (const [method, watcher] of Object.entries(watch.store ?? {})) world.watchStore(method, watcher);
     return { name: invariant.name, watch, checks };
   });
   const happened: Record<string, number> = {};
@@ -88,6 +94,8 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
   const events = drawn(night, FAULTS).filter(({ number }) => night.faults?.includes(number) ?? true);
   const end = night.minutes * 60_000;
   const calmAt = disorderMs(night);
+  const drillAt = calmAt + DRILL_AFTER_MS;
+  let drills: Promise<unknown> | null = null;
   const unhandled = (error: unknown) => world.fail('nothing unhandled', stackOf(error));
   process.on('unhandledRejection', unhandled).on('uncaughtException', unhandled);
   try {
@@ -98,13 +106,17 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
         time.now + CHECK_EVERY_MS,
         events[0]?.at ?? end,
         world.calmSince === null ? calmAt : end,
+        drills === null ? drillAt : end,
       );
       await time.runTo(next);
       while (events[0] !== undefined && events[0].at <= time.now) await begin(events.shift() as Event<World>);
       if (world.calmSince === null && time.now >= calmAt) world.endFaults();
+      if (drills === null && time.now >= drillAt)
+        drills = Promise.all(watches.map(({ watch }) => watch.drill?.()));
       for (const { watch } of watches) if (watch.now) await time.runWhile(watch.now(), 1_000);
     }
     if (world.failures.length === 0) {
+      if (drills !== null) await time.runWhile(drills, DRILL_MS);
       for (const { watch } of watches) if (watch.atRest) await time.runWhile(watch.atRest(), 60_000);
       await time.runWhile(Promise.all(world.instances.map((instance) => instance.stop())), 120_000);
     }

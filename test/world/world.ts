@@ -6,6 +6,7 @@ import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
 import { defaultBurst, type RateLimit } from '../../src/domain/limits/rate-limit.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../src/domain/task-type.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { GatewayChanges } from '../support/gateway-config.ts';
 import { openPacedLiveStore } from '../support/virtual-pace.ts';
@@ -17,6 +18,13 @@ import { openRecords, type WorldRecords } from './records.ts';
 import { enter } from './virtual/globals.ts';
 import { Random } from './virtual/random.ts';
 import { VirtualTime } from './virtual/time.ts';
+
+/** A call of a store that took effect, whether its caller has heard of it or not. */
+export interface StoreCall {
+  readonly instance: string;
+  readonly args: readonly unknown[];
+  readonly answer: unknown;
+}
 
 export interface WorldSize {
   readonly seed: number;
@@ -35,6 +43,8 @@ export const LIMIT = 20;
 /** So many alerts are in the history, one of each day, half a day apart from any retention. */
 export const OLD_ALERTS = 60;
 export const OLD_RULE = 999;
+/** ICCIDs of exchanged SIMs begin behind those of the fleet. */
+const NEW_SIMS = 1_000_000;
 const STORY_LINES = 20_000;
 /** Evenings before a month turns in Shanghai, up to two hours before it: an ordinary month, a year, February. */
 const EPOCHS = ['2026-11-30T14:00:00Z', '2026-12-31T14:00:00Z', '2027-02-28T14:00:00Z'];
@@ -68,7 +78,7 @@ export class World {
   readonly failures: string[] = [];
   readonly cards = new Map<number, WorldCard>();
   readonly cardOf = new Map<string, WorldCard>();
-  exchanges = 0;
+  #newSims = 0;
   /** One import at a time. */
   readonly imports = pLimit(1);
   /** Cards that have had another SIM. */
@@ -77,8 +87,8 @@ export class World {
   readonly triggered = new Set<number>();
   /** What an instance logs as an error. */
   onError: (who: string, line: string) => void = () => {};
-  /** Told of results that the record store has. */
-  onWritten: (outcomes: readonly PollOutcome[]) => void = () => {};
+  /** Told of calls of the stores that took effect, by port and method. */
+  readonly storeWatchers = new Map<string, Array<(call: StoreCall) => void>>();
   /** What ends the faults that last. */
   readonly unfinished = new Set<() => void>();
   /** As the last answer to an operator says. */
@@ -129,6 +139,9 @@ export class World {
       rate,
       polling: { cardCacheTtlSeconds: this.random.oneOf([10, 300]) },
     };
+    this.watchStore('records.results.write', ({ args: [outcomes] }) =>
+      this.#written(outcomes as readonly PollOutcome[]),
+    );
     this.gateway.watchers.push({
       called: ({ instance, name, iccid }) => {
         this.trace(`${instance} ${name} ${iccid}`);
@@ -256,24 +269,44 @@ export class World {
       this.lastReturn = { at: this.time.now, to };
       for (const type of this.limits.keys()) this.limits.set(type, null);
       for (const sim of this.gateway.sims.values()) sim.isRecorded = false;
-      for (const { earlier } of this.cards.values())
-        for (const one of earlier) if (one.until >= to) one.until = Number.POSITIVE_INFINITY;
+      for (const one of this.formerFacts) if (one.until >= to) one.until = Number.POSITIVE_INFINITY;
     };
   }
 
-  written(outcomes: readonly PollOutcome[]): void {
-    this.onWritten(outcomes);
+  /** What cards were, as the record store has or had it. */
+  get formerFacts(): Array<{ until: number }> {
+    return [...this.cards.values()].flatMap(({ earlier, formerSims }) => [...earlier, ...formerSims]);
+  }
+
+  /** @param method as `records.stops.claim` */
+  watchStore(method: string, watcher: (call: StoreCall) => void): void {
+    this.storeWatchers.set(method, [...(this.storeWatchers.get(method) ?? []), watcher]);
+  }
+
+  #written(outcomes: readonly PollOutcome[]): void {
     for (const { cardId, iccid, usage } of outcomes) {
       const sim = this.gateway.sims.get(iccid ?? '') ?? this.cards.get(cardId)?.sim;
       if (usage !== undefined && sim !== undefined) sim.isRecorded = true;
     }
   }
 
-  setSim(card: WorldCard, sim: Sim): void {
+  /** A SIM that no card has had. */
+  newSim(): Sim {
+    this.#newSims += 1;
+    return this.gateway.addSim(demoIccid(NEW_SIMS + this.#newSims));
+  }
+
+  /** @returns what to call when the record store has the SIM. */
+  setSim(card: WorldCard, sim: Sim): () => void {
+    const former = { sim: card.sim, until: Number.POSITIVE_INFINITY };
+    card.formerSims.push(former);
     card.sim = sim;
     card.sims.push(sim);
     this.exchanged.add(card.cardId);
     this.cardOf.set(sim.iccid, card);
+    return () => {
+      former.until = this.time.now;
+    };
   }
 
   /** All ways are open, everyone runs, clocks are right. */
@@ -288,6 +321,7 @@ export class World {
       Object.assign(instance.ways.records, OPEN_WAY);
       instance.skewMs = 0;
       instance.dies = null;
+      instance.onAnswer = null;
       instance.thaw();
     }
   }

@@ -1,3 +1,4 @@
+import { cardsWith } from '../cards.ts';
 import type { Invariant } from '../invariant.ts';
 import type { Outside } from '../outside.ts';
 
@@ -15,8 +16,9 @@ export const budget: Invariant<Outside> = {
     return {
       gateway: {
         called: ({ id, name, iccid }) => {
-          const card = world.cardOf.get(iccid);
-          if (name === 'stop' && card?.ordered !== true && card?.released !== true) counting.add(id);
+          if (name !== 'stop') return;
+          const cards = cardsWith(world, iccid, world.time.now - CALL_MS);
+          if (!cards.some(({ ordered, released }) => ordered || released)) counting.add(id);
         },
         // A call that was refused has stopped nobody, and its place is free again.
         tookEffect: ({ id, iccid }) => {

@@ -21,8 +21,10 @@ export const counters: Invariant = {
       for (const type of TASK_TYPES) {
         const { retryDue, backoff, manualLength, queueLength } = await world.live.work.counts(type);
         const left = retryDue + backoff + manualLength;
+        // The ring of a card that fails for good makes it due for a retry.
+        const unknown = [...world.cards.values()].filter(({ sim }) => sim.isUnknown);
         check(
-          left === 0,
+          left <= unknown.length,
           () => `${retryDue + backoff} retries and ${manualLength} manual entries of ${type} are left`,
         );
         check(queueLength < world.cards.size / 4, () => `${queueLength} cards are in the queue of ${type}`);

@@ -1,3 +1,4 @@
+import { hadByTwo } from '../cards.ts';
 import type { Call } from '../gateway.ts';
 import type { Invariant } from '../invariant.ts';
 import type { Outside } from '../outside.ts';
@@ -15,7 +16,7 @@ export const oneCall: Invariant<Outside> = {
           if (call.name === 'card_status') return;
           // A poll that an operator orders does not wait for the one of the schedule.
           if (!changes(call) && triggered.has(cardOf.get(call.iccid)?.cardId ?? 0)) return;
-          if (world.hasLostClaims) return;
+          if (world.hasLostClaims || hadByTwo(world, call.iccid)) return;
           const other = [...gateway.inFlight].find(
             (one) =>
               one.id !== call.id &&

@@ -1,3 +1,4 @@
+import { cardsWith } from '../cards.ts';
 import type { Invariant } from '../invariant.ts';
 import type { Outside } from '../outside.ts';
 
@@ -11,24 +12,26 @@ export const onlyOver: Invariant<Outside> = {
   watch: (world, check) => ({
     gateway: {
       called: ({ name, iccid, instance }) => {
-        const card = world.cardOf.get(iccid);
-        if (name !== 'stop' || card === undefined) return;
-        // What earlier SIMs of the card have used this month counts, too.
-        const usedIn = (atMs: number) => {
-          const month = world.calendar.monthOf(atMs);
-          return card.sims.reduce((mb, { peaks }) => mb + (peaks.get(month) ?? 0), 0);
-        };
-        const shown = Math.max(usedIn(world.time.wall - MONTH_TURN_MS), usedIn(world.time.wall));
+        if (name !== 'stop') return;
         const since = world.time.now - KNOWN_WITHIN_MS;
-        const allowed = [
-          card.allowanceMb,
-          ...card.earlier.filter(({ until }) => until >= since).map(({ mb }) => mb),
-        ];
-        const isOver = allowed.some((mb) => mb !== null && shown > mb);
+        const facts = cardsWith(world, iccid, since).map((card) => {
+          // What earlier SIMs of the card have used this month counts, too.
+          const usedIn = (atMs: number) => {
+            const month = world.calendar.monthOf(atMs);
+            return card.sims.reduce((mb, { peaks }) => mb + (peaks.get(month) ?? 0), 0);
+          };
+          const shown = Math.max(usedIn(world.time.wall - MONTH_TURN_MS), usedIn(world.time.wall));
+          const allowed = [
+            card.allowanceMb,
+            ...card.earlier.filter(({ until }) => until >= since).map(({ mb }) => mb),
+          ];
+          const isOver = allowed.some((mb) => mb !== null && shown > mb);
+          const says = `card ${card.cardId} has used ${shown} of ${allowed.join(' or ')} MB`;
+          return { isAllowed: isOver || card.ordered, says };
+        });
         check(
-          isOver || card.ordered,
-          () =>
-            `${instance} stops card ${card.cardId}, which has used ${shown} of ${allowed.join(' or ')} MB`,
+          facts.some(({ isAllowed }) => isAllowed),
+          () => `${instance} stops ${iccid}: ${facts.map(({ says }) => says).join('; ')}`,
         );
       },
     },

@@ -10,6 +10,8 @@ export const overStopped: Invariant<Outside> = {
   watch: (world, check) => ({
     atRest: async () => {
       if (world.time.now - (world.calmSince ?? 0) < WITHIN_MS || world.mode.mode !== 'enforce') return;
+      // A resume that the record store has lost by going back: the card runs, and its stop is done.
+      const hasLostRecords = world.lastReturn.at > Number.NEGATIVE_INFINITY;
       const month = world.calendar.monthOf(world.time.wall);
       const rows = await world.store.sql<{
         cardId: number;
@@ -29,7 +31,8 @@ export const overStopped: Invariant<Outside> = {
       );
       for (const { cardId, usedMb, allowanceMb, state, seen } of rows) {
         const card = world.cards.get(cardId);
-        const isSeen = seen || ['held', 'dismissed', 'resumed', 'observed'].includes(state ?? '');
+        const isSeen =
+          ['held', 'dismissed', 'resumed', 'observed'].includes(state ?? '') || (seen && hasLostRecords);
         // It may have gone over with its last reading.
         const isNew = usedMb - allowanceMb < ((card?.sim.mbPerHour ?? 0) * WITHIN_MS) / 3_600_000;
         check(

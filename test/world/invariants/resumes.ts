@@ -1,7 +1,10 @@
+import { cardsWith } from '../cards.ts';
 import type { Invariant } from '../invariant.ts';
 
 /** A resume is called five times at most, with growing pauses. */
 const WITHIN_MS = 300_000;
+/** From the claim of a resume to its call, and the import of another SIM meanwhile. */
+const CALL_MS = 15_000;
 
 export const resumes: Invariant = {
   name: 'resumes',
@@ -11,7 +14,7 @@ export const resumes: Invariant = {
       called: ({ name, iccid, instance }) => {
         if (name === 'start')
           check(
-            world.cardOf.get(iccid)?.resumable === true,
+            cardsWith(world, iccid, world.time.now - CALL_MS).some(({ resumable }) => resumable),
             () => `${instance} resumes ${iccid}, which nobody ordered`,
           );
       },
@@ -31,6 +34,8 @@ export const resumes: Invariant = {
         // A record store that went back may have lost a stop that came after it.
         if ((endedAtMs ?? 0) - world.time.epochMs <= world.lastReturn.at) continue;
         const card = world.cards.get(cardId);
+        // The SIM that it has now may have been stopped for another card.
+        if (card?.formerSims.length !== 0) continue;
         const later = await world.store.sql<{ state: string }>(
           `select state from card_stops where card_id = ${cardId} and state in ('done', 'requested')`,
         );

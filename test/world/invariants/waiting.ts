@@ -1,4 +1,6 @@
+import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { TASKS } from '../../../src/domain/task-type.ts';
+import { hadByTwo } from '../cards.ts';
 import type { Call } from '../gateway.ts';
 import type { Instance } from '../instance.ts';
 import type { Invariant } from '../invariant.ts';
@@ -14,16 +16,18 @@ export const waiting: Invariant = {
   watch: (world, check) => {
     const results = new Map<string, Waiting>();
     const keyOf = ({ name, iccid }: Call) => `${name} ${iccid}`;
-    world.onWritten = (outcomes) => {
-      for (const { cardId, iccid, taskType } of outcomes)
-        results.delete(`${TASKS[taskType].interface} ${iccid ?? world.cards.get(cardId)?.sim.iccid}`);
-    };
     /** The lease was kept: its instance and its way to the live store were well all the time. */
     const isKept = ({ instance, since }: Waiting) =>
       instance.state === 'up' &&
       instance.troubledAt < since &&
       Math.max(world.lastForgiven, world.lastStep) < since;
     return {
+      store: {
+        'records.results.write': ({ args: [outcomes] }) => {
+          for (const { cardId, iccid, taskType } of outcomes as readonly PollOutcome[])
+            results.delete(`${TASKS[taskType].interface} ${iccid ?? world.cards.get(cardId)?.sim.iccid}`);
+        },
+      },
       gateway: {
         answered: (call) => {
           const instance = world.up.find(({ id }) => id === call.instance);
@@ -33,7 +37,7 @@ export const waiting: Invariant = {
         },
         called: (call) => {
           const one = results.get(keyOf(call));
-          if (one === undefined) return;
+          if (one === undefined || hadByTwo(world, call.iccid)) return;
           check(
             !isKept(one),
             () =>

@@ -1,9 +1,5 @@
-import { demoIccid } from '../../../../src/gateway/simulate/simulated-fleet.ts';
 import { drawnAllowance, setAllowance } from '../../cards.ts';
 import { type Fault, importCards } from '../../fault.ts';
-
-/** ICCIDs of exchanged SIMs begin behind those of the fleet. */
-const NEW_SIMS = 1_000_000;
 
 export const imports: Fault = {
   name: 'cards imported',
@@ -15,8 +11,7 @@ export const imports: Fault = {
     const known: Array<() => void> = [];
     for (const card of cards) {
       if (draw.chance(0.2)) {
-        world.exchanges += 1;
-        world.setSim(card, world.gateway.addSim(demoIccid(NEW_SIMS + world.exchanges)));
+        known.push(world.setSim(card, world.newSim()));
       }
       known.push(setAllowance(card, drawnAllowance(card, draw), () => world.time.now));
     }

@@ -15,7 +15,7 @@ export const recordsReturn: Fault = {
     });
     const redo = async () => {
       world.mode = { mode: 'unknown', since: world.time.now };
-      const ends = [...world.cards.values()].flatMap(({ earlier }) => earlier);
+      const ends = world.formerFacts;
       await importCards(world, draw, world.cards.values());
       for (const one of ends) one.until = Math.min(one.until, world.time.now);
       for (const id of [1, 2, 3, 4])
