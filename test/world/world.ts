@@ -134,7 +134,7 @@ export class World {
         ? []
         : [{ kind: 'calls', interfaces: null, calls: perSecond, unit: 'second', burst: rate.burst }];
     this.settings = {
-      stops: { maxPerHour: { unit: 'cards', cards: this.random.oneOf([5, 20, 100]) } },
+      stops: { maxPerHour: { unit: 'cards', cards: this.random.oneOf([5, 40, 100]) } },
       gateway: { timeoutMs: 5_000, rateLimits },
       rate,
       polling: { cardCacheTtlSeconds: this.random.oneOf([10, 300]) },

@@ -26,6 +26,8 @@ export const orders: Invariant = {
     },
     drill: async () => {
       const draw = world.random.stream('orders');
+      const carried = new Set<string>();
+      world.gateway.watchers.push({ tookEffect: ({ name, iccid }) => carried.add(`${name} ${iccid}`) });
       const open = await world.store.sql<{ cardId: number }>(
         `select card_id from card_stops where state = 'requested' union select card_id from card_resumes where ended_at is null`,
       );
@@ -44,7 +46,7 @@ export const orders: Invariant = {
         if (answer === null) return;
         await world.time.sleep(WITHIN_MS);
         check(
-          card.sim.stopped === (verb === 'stop'),
+          carried.has(`${verb === 'stop' ? 'stop' : 'start'} ${card.sim.iccid}`),
           () => `card ${card.cardId} is to ${verb} since ${WITHIN_MS} ms, and does not`,
         );
       };

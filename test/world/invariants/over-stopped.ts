@@ -3,6 +3,8 @@ import type { Outside } from '../outside.ts';
 
 /** Two polls of the package after the reading, and the retries of a stop. */
 const WITHIN_MS = 300_000;
+/** From one reading to the next, and the call that follows. */
+const NEW_FOR_MS = 150_000;
 
 export const overStopped: Invariant<Outside> = {
   name: 'over is stopped',
@@ -19,22 +21,22 @@ export const overStopped: Invariant<Outside> = {
         allowanceMb: number;
         state: string | null;
         seen: boolean;
-        overMs: number;
+        isSpared: boolean | null;
       }>(
         `select c.card_id, u.used_mb, c.allowance_mb, s.state, o.card_id is not null as seen,
-                extract(epoch from clock_timestamp() - greatest(u.read_at, c.allowance_changed_at)) * 1000 as over_ms
+                s.state in ('dismissed', 'resumed') and not s.stop_again and s.iccid = c.iccid
+                  and c.allowance_mb <= coalesce(s.allowance_mb, 'Infinity') as is_spared
          from cards c
          join card_usage u on u.card_id = c.card_id and u.month = '${month}-01' and u.iccid = c.iccid
          left join card_stops s on s.card_id = c.card_id and s.month = u.month
          left join cards_over_running o on o.card_id = c.card_id
          where u.used_mb > c.allowance_mb and u.suspected_mb is null`,
       );
-      for (const { cardId, usedMb, allowanceMb, state, seen } of rows) {
+      for (const { cardId, usedMb, allowanceMb, state, seen, isSpared } of rows) {
         const card = world.cards.get(cardId);
-        const isSeen =
-          ['held', 'dismissed', 'resumed', 'observed'].includes(state ?? '') || (seen && hasLostRecords);
+        const isSeen = state === 'held' || isSpared === true || (seen && hasLostRecords);
         // It may have gone over with its last reading.
-        const isNew = usedMb - allowanceMb < ((card?.sim.mbPerHour ?? 0) * WITHIN_MS) / 3_600_000;
+        const isNew = usedMb - allowanceMb < ((card?.sim.mbPerHour ?? 0) * NEW_FOR_MS) / 3_600_000;
         check(
           card?.sim.stopped === true || isSeen || isNew,
           () => `card ${cardId} runs with ${usedMb} of ${allowanceMb} MB, its stop is ${state}`,

@@ -8,6 +8,7 @@ const STATUS_TAKES_MS = 3_000;
 /** A SIM goes to another card while it is about to be stopped: its status is asked, and its stop not yet claimed. */
 export const exchanges: Fault = {
   name: 'SIM moved during a poll',
+  weight: 2,
   begin(world, draw) {
     const { gateway, time } = world;
     const running = [...world.cards.values()].filter(

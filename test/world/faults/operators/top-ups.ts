@@ -13,7 +13,7 @@ export const topUps: Fault = {
     if (stopped.length === 0) return null;
     const cards = new Set(Array.from({ length: CARDS }, () => draw.oneOf(stopped)));
     const known = [...cards].map((card) => {
-      const mb = Math.round(world.gateway.usedMb(card.sim) + draw.between(1, 3));
+      const mb = Math.round(10 * world.gateway.usedMb(card.sim) + draw.between(3, 20)) / 10;
       return setAllowance(card, mb, () => world.time.now);
     });
     const isFirst = draw.chance(0.5);
