@@ -472,6 +472,18 @@ describeRecordStore('resumes', (db) => {
       ]);
     });
 
+    it('is spared also where its stop is held', async () => {
+      await db.store.results.write([reading(4, { month: MONTH, usedMb: 2_000, atMs: T, basedOn: null })]);
+      const held = await db.store.stops.claim(simOf(4), MONTH, LEASE_MS, { ...UNLIMITED, maxPerHour: 0 });
+      expect(held).toMatchObject({ state: 'held' });
+      await db.sql('UPDATE cards SET stopped = true WHERE card_id = 4');
+      const { id } = await create({ cardIds: [4] });
+      await claim(4);
+      await complete(4, id);
+      expect(await db.store.stops.ofCard(4, 1)).toMatchObject([{ state: 'resumed', heldBy: null }]);
+      expect(await claimStop()).toEqual({ state: 'done' });
+    });
+
     it('is stopped for a larger package that it exceeds, too', async () => {
       await resume(false);
       await db.sql(

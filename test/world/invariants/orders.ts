@@ -32,6 +32,11 @@ export const orders: Invariant = {
         `select card_id from card_stops where state = 'requested' union select card_id from card_resumes where ended_at is null`,
       );
       const isOpen = new Set(open.map(({ cardId }) => cardId));
+      // A larger package that is exceeded has a card stopped again, also after its resume.
+      const larger = await world.store.sql<{ cardId: number }>(
+        'select c.card_id from cards c join card_stops s using (card_id) where c.allowance_mb > s.allowance_mb',
+      );
+      const mayStop = new Set(larger.map(({ cardId }) => cardId));
       const idle = [...world.cards.values()].filter(
         ({ cardId, sim }) => !sim.isUnknown && !isOpen.has(cardId),
       );
@@ -49,6 +54,8 @@ export const orders: Invariant = {
           carried.has(`${verb === 'stop' ? 'stop' : 'start'} ${card.sim.iccid}`),
           () => `card ${card.cardId} is to ${verb} since ${WITHIN_MS} ms, and does not`,
         );
+        if (verb === 'resume' && !mayStop.has(card.cardId))
+          check(!card.sim.stopped, () => `card ${card.cardId} was resumed, and is stopped again`);
       };
       const stops = [...some(idle.filter(({ sim }) => !sim.stopped))].map((card) => {
         card.ordered = true;
