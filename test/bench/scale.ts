@@ -25,7 +25,8 @@ const LINES_A_WRITE = 10_000;
 const LIMIT = 64;
 /** A phase of ten million cards takes minutes. */
 const WITHIN_MS = 3_600_000;
-const ASK_EVERY_MS = 100;
+/** As dashboards do. The API answers four times a second: who asks more often waits for the next answer. */
+const ASK_EVERY_MS = 500;
 const ASKED = ['/api/admin/polling-stats', '/api/admin/cards/1'] as const;
 const TARGETS = { import_of_copy: 0.5, stats_p99_ms: 50, rss_mb: 300 };
 
