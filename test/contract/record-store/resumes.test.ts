@@ -484,6 +484,20 @@ describeRecordStore('resumes', (db) => {
       expect(await claimStop()).toEqual({ state: 'done' });
     });
 
+    it('is spared also where a stop for a smaller package was dismissed', async () => {
+      await db.store.results.write([reading(4, { month: MONTH, usedMb: 2_000, atMs: T, basedOn: null })]);
+      await db.store.stops.claim(simOf(4), MONTH, LEASE_MS, { ...UNLIMITED, maxPerHour: 0 });
+      await db.sql("UPDATE card_stops SET state = 'dismissed' WHERE card_id = 4");
+      await db.sql('UPDATE cards SET stopped = true, allowance_mb = 1500 WHERE card_id = 4');
+      const { id } = await create({ cardIds: [4] });
+      await claim(4);
+      await complete(4, id);
+      expect(await db.store.stops.ofCard(4, 1)).toMatchObject([{ state: 'resumed', allowanceMb: 1_500 }]);
+      const atMs = Date.now() + 1_000;
+      await db.store.results.write([reading(4, { month: MONTH, usedMb: 2_001, atMs, basedOn: T })]);
+      expect(await claimStop()).toEqual({ state: 'done' });
+    });
+
     it('is stopped for a larger package that it exceeds, too', async () => {
       await resume(false);
       await db.sql(

@@ -79,7 +79,7 @@ WITH ended AS (
   RETURNING s.month, s.used_mb, s.allowance_mb
 ), spared AS (
   -- Somebody else had stopped the card, which is over its package: without a stop it would be stopped in the next moment, and one that
-  -- is held would follow later. It counts as seen, so that it is not taken for a late one (reopen).
+  -- is held, or was dismissed for a smaller package, would follow later. It counts as seen, so that it is not taken for a late one (reopen).
   INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, reading_mb, state, attempts, requested_at, completed_at,
     resumed_at, stop_again, resume_run)
   SELECT c.card_id, u.month, c.iccid, u.used_mb, c.allowance_mb, u.last_reading_mb, 'resumed', 0, ended.created_at, ended.created_at,
@@ -92,9 +92,11 @@ WITH ended AS (
   WHERE ended.state = 'resumed' AND u.used_mb > c.allowance_mb AND NOT u.closed
     AND NOT EXISTS (SELECT FROM stop WHERE stop.month = u.month)
   ON CONFLICT (card_id, month) DO UPDATE SET
+    (iccid, used_mb, allowance_mb, reading_mb) = (
+      SELECT excluded.iccid, excluded.used_mb, excluded.allowance_mb, excluded.reading_mb),
     (state, held_by, completed_at, resumed_at, stop_again, resume_run) = (
       SELECT 'resumed', NULL, excluded.completed_at, excluded.resumed_at, excluded.stop_again, excluded.resume_run)
-  WHERE card_stops.state IN ('held', 'observed')
+  WHERE card_stops.state IN ('held', 'observed', 'dismissed')
   RETURNING card_id
 ), awaited AS (
   -- A stop that was ordered meanwhile waits for this call no longer, but for that of a later run.
