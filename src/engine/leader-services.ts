@@ -13,6 +13,7 @@ import { type LeaderMeans, Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
 import { putPausesBack } from './limits/lost-pauses.ts';
 import { PauseLog } from './limits/pause-log.ts';
+import { seedLimits } from './limits/seed-limits.ts';
 import { UsageJumpWatch } from './results/usage-jump-watch.ts';
 import type { ConfigWatch } from './schedule/config-watch.ts';
 import { Initialiser } from './schedule/initialiser.ts';
@@ -38,6 +39,10 @@ export function leaderServices(
     holder: settings.instanceId,
     clock,
     configsReadAt: () => watch.readAt,
+    prepare: async (fence) => {
+      await seedLimits(live.work, records.configs);
+      await putPausesBack({ live, work: live.work, records, log, fence: () => fence });
+    },
     onChange: (leads, fence) =>
       log.info({ fence }, leads ? 'this instance leads' : 'this instance no longer leads'),
     onError: errors.for('leadership'),

@@ -37,6 +37,8 @@ export const waiting: Invariant = {
         },
         called: (call) => {
           const one = results.get(keyOf(call));
+          // A poll that an operator orders does not wait for the one of the schedule.
+          if (world.triggered.has(world.cardOf.get(call.iccid)?.cardId ?? 0)) return;
           if (one === undefined || hadByTwo(world, call.iccid)) return;
           check(
             !isKept(one),
