@@ -39,10 +39,6 @@ export function leaderServices(
     holder: settings.instanceId,
     clock,
     configsReadAt: () => watch.readAt,
-    prepare: async (fence) => {
-      await seedLimits(live.work, records.configs);
-      await putPausesBack({ live, work: live.work, records, log, fence: () => fence });
-    },
     onChange: (leads, fence) =>
       log.info({ fence }, leads ? 'this instance leads' : 'this instance no longer leads'),
     onError: errors.for('leadership'),
@@ -50,6 +46,14 @@ export function leaderServices(
   const calendar = new MonthCalendar(settings.timeZone);
   const matcher = () => watch.matcher;
   const fence = () => leadership.fence();
+  // Once under each lead: a live store that lost its data grants another one, also to the same instance.
+  let restoredUnder: number | null = null;
+  const restoreLimits = async (under: number) => {
+    if (restoredUnder === under) return;
+    await seedLimits(live.work, records.configs);
+    await putPausesBack({ live, work: live.work, records, log, fence });
+    restoredUnder = under;
+  };
   const lead = (part: string): LeaderMeans => ({ clock, fence, onError: errors.for(part) });
   return [
     leadership,
@@ -75,12 +79,12 @@ export function leaderServices(
     }),
     new TriggerFeeder({
       ...lead('trigger-feeder'),
-      ...{ triggers: records.triggers, work: live.work, manual: live.manual, rateLimits, log },
+      ...{ triggers: records.triggers, work: live.work, manual: live.manual, rateLimits, restoreLimits, log },
     }),
     new Reaper({ ...lead('reaper'), live, records, calendar, leaseMs, log }),
     new OrderFeeder({
       ...lead('order-feeder'),
-      ...{ live, records, queueCap, log },
+      ...{ live, records, queueCap, restoreLimits, log },
       monthStart: new MonthStart({ enabled: resumeAtMonthStart, records, live, audit, calendar, clock, log }),
     }),
     new HistorySampler({ ...lead('history-sampler'), live }),

@@ -3,7 +3,6 @@
 // store could not do its work, and would keep every other instance from doing it. Losing the lease is safe: advancing a
 // ring carries the fencing token, so a former leader that was paused is refused. Every other operation is idempotent
 // and checks the lead first.
-import { withTimeout } from '../platform/clock.ts';
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { Coordination } from '../store/ports/live/coordination.ts';
 import { PROVEN_FOR_MS } from './schedule/config-watch.ts';
@@ -14,10 +13,12 @@ export interface LeaderMeans extends LoopMeans {
   readonly fence: () => number | null;
 }
 
+/** Before a service makes cards due other than by rings: sets limits and pauses of operators again that the live store has lost. */
+export type RestoreLimits = (fence: number) => Promise<void>;
+
 const LEASE = 'scheduler';
 const TTL_MS = 4_000;
 const RENEW_EVERY_MS = 1_000;
-const PREPARED_WITHIN_MS = 2_000;
 
 export class Leadership extends LoopService<
   LoopMeans & {
@@ -25,8 +26,6 @@ export class Leadership extends LoopService<
     readonly holder: string;
     /** When the polling configs in use were requested, by the monotonic clock. */
     readonly configsReadAt: () => number;
-    /** Before its services may begin: a store that lost its data, and with it the lease, lost the limits and pauses of operators. */
-    readonly prepare: (fence: number) => Promise<void>;
     readonly onChange: (leads: boolean, fence: number | null) => void;
   }
 > {
@@ -54,24 +53,11 @@ export class Leadership extends LoopService<
     const askedAt = this.deps.clock.monotonic();
     const fence = await this.deps.coordination.lead(LEASE, this.deps.holder, TTL_MS);
     this.#renewedAt = askedAt;
-    if (fence === this.#fence) return RENEW_EVERY_MS;
-    if (this.#fence !== null) this.#change(null);
-    if (fence === null) return RENEW_EVERY_MS;
-    await this.#prepare(fence);
-    this.#ledSince = this.deps.clock.monotonic();
-    this.#change(fence);
-    return RENEW_EVERY_MS;
-  }
-
-  /** A store that answers slowly keeps nobody from leading. */
-  async #prepare(fence: number): Promise<void> {
-    const { prepare, coordination, holder, clock } = this.deps;
-    try {
-      await withTimeout(PREPARED_WITHIN_MS, prepare(fence), clock);
-    } catch (error) {
-      await coordination.resign(LEASE, holder);
-      throw error;
+    if (fence !== this.#fence) {
+      this.#ledSince = this.deps.clock.monotonic();
+      this.#change(fence);
     }
+    return RENEW_EVERY_MS;
   }
 
   override async stop(): Promise<void> {

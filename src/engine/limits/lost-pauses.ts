@@ -1,6 +1,6 @@
 // A live store that lost its data has lost the pauses too, and would let polling resume in the middle of a maintenance: a pause of an
-// operator that the audit trail shows as begun, and not as ended, is put back. By the leader: before its services begin, before the
-// first card is in a ring, and whenever a pause ends early.
+// operator that the audit trail shows as begun, and not as ended, is put back. By the leader: before the first card has an order or a
+// trigger, before the first one is in a ring, and whenever a pause ends early.
 import { DAEMON, FAILED } from '../../domain/audit.ts';
 import { PAUSE_SECONDS_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';

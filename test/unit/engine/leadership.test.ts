@@ -13,8 +13,6 @@ let coordination: Coordination;
 let changes: Array<[string, boolean]>;
 /** When the configs were asked for, that were read last. */
 let configsReadAt: () => number;
-/** What a leader does before its services may begin. */
-let prepare: (fence: number) => Promise<void>;
 
 beforeEach(() => {
   clock = new FakeClock();
@@ -22,7 +20,6 @@ beforeEach(() => {
   changes = [];
   // Read again and again, as while the record store answers.
   configsReadAt = () => clock.monotonic();
-  prepare = async () => {};
 });
 
 function candidate(holder: string, lead: Coordination['lead'] = (...args) => coordination.lead(...args)) {
@@ -31,7 +28,6 @@ function candidate(holder: string, lead: Coordination['lead'] = (...args) => coo
     holder,
     clock,
     configsReadAt: () => configsReadAt(),
-    prepare: (fence) => prepare(fence),
     onChange: (leads) => changes.push([holder, leads]),
     onError: (error) => expect.unreachable(String(error)),
   });
@@ -70,30 +66,6 @@ it('counts the lease from before it asked, however late the answer is', async ()
   expect(slow.fence()).not.toBeNull();
   clock.advance(1);
   expect(slow.fence()).toBeNull();
-});
-
-it('leads only once the store has the limits again, also where its own lease was lost with them', async () => {
-  const one = candidate('one');
-  await one.runOnce();
-  const before = one.fence();
-  coordination = openEmbeddedLiveStore({ clock }).coordination;
-  clock.advance(1_000);
-  const seen: Array<number | null> = [];
-  prepare = async (fence) => void seen.push(fence, one.fence());
-  await one.runOnce();
-  expect(seen).toEqual([one.fence(), null]);
-  expect(one.fence()).not.toBe(before);
-  expect(changes.map(([, leads]) => leads)).toEqual([true, false, true]);
-});
-
-it('prepares once more where that failed', async () => {
-  const one = candidate('one');
-  prepare = () => Promise.reject(new Error('the record store is away'));
-  await expect(one.runOnce()).rejects.toThrow('away');
-  expect(one.fence()).toBeNull();
-  prepare = async () => {};
-  await one.runOnce();
-  expect(one.fence()).not.toBeNull();
 });
 
 it('renews its lease, and hands it over at once when it stops', async () => {

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import type { RateLimit } from '../../../src/domain/limits/rate-limit.ts';
 import { manualEntry } from '../../../src/domain/manual-trigger.ts';
+import type { RestoreLimits } from '../../../src/engine/leadership.ts';
 import { TriggerFeeder } from '../../../src/engine/trigger-feeder.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
@@ -34,10 +35,12 @@ let fence: number | null;
 let feeder: TriggerFeeder;
 let records: TriggerRecords;
 let rateLimits: RateLimit[];
+let restoreLimits: RestoreLimits;
 
 const running = (triggerId: string): FeedingTrigger => ({ triggerId, taskType: TYPE, status: 'running' });
 
 beforeEach(() => {
+  restoreLimits = async () => {};
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
   [feeding, owed, takenBack, handedOut, logged, fence] = [[], [], [], [], [], 1];
@@ -63,11 +66,23 @@ beforeEach(() => {
     work: live.work,
     manual: live.manual,
     rateLimits,
+    restoreLimits: (lead) => restoreLimits(lead),
     fence: () => fence,
     clock,
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     onError: (error) => expect.unreachable(String(error)),
   });
+});
+
+it('hands out no card before the limits are set again that the live store has lost', async () => {
+  left.set('runs', [1]);
+  feeding = [running('runs')];
+  restoreLimits = () => Promise.reject(new Error('the record store is away'));
+  await expect(feeder.runOnce()).rejects.toThrow('away');
+  expect(await waiting()).toBe(0);
+  restoreLimits = async () => {};
+  await feeder.runOnce();
+  expect(await waiting()).toBe(1);
 });
 
 const waiting = async () => (await live.work.counts(TYPE)).manualLength;

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
+import type { RestoreLimits } from '../../../../src/engine/leadership.ts';
 import { MonthStart, OrderFeeder } from '../../../../src/engine/stops/order-feeder.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
@@ -29,8 +30,11 @@ let feeder: OrderFeeder;
 
 const card = (cardId: number) => ({ cardId, carrierId: 1, realNameVerified: true });
 
+let restoreLimits: RestoreLimits;
+
 beforeEach(() => {
   clock = new FakeClock();
+  restoreLimits = async () => {};
   live = openEmbeddedLiveStore({ clock });
   [fence, asked, monthStarts, lookedAfter, held, lines] = [1, 0, 0, [], [], []];
   left = new Map();
@@ -66,11 +70,23 @@ beforeEach(() => {
       },
     },
     queueCap: 10,
+    restoreLimits: (lead) => restoreLimits(lead),
     fence: () => fence,
     clock,
     log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     onError: (error) => expect.unreachable(String(error)),
   });
+});
+
+it('makes no card due before the limits are set again that the live store has lost', async () => {
+  restoreLimits = () => Promise.reject(new Error('the record store is away'));
+  await expect(feeder.runOnce()).rejects.toThrow('away');
+  expect((await live.work.counts('package')).due).toBe(0);
+  const leads: number[] = [];
+  restoreLimits = async (lead) => void leads.push(lead, (await live.work.counts('package')).due);
+  await feeder.runOnce();
+  expect(leads).toEqual([1, 0]);
+  expect((await live.work.counts('package')).due).toBe(3);
 });
 
 it('makes cards with an order due for task package, and has them read from the records', async () => {
