@@ -38,6 +38,10 @@ it('says that a card was resumed, and when', () => {
   });
 });
 
+it('does not say that a card was stopped which cardpoll only resumed', () => {
+  expect(entryOf({ state: 'resumed', resumedAtMs: 3_000, attempts: 0 })?.action).toBe('resumed');
+});
+
 it('says that a card which was resumed may be stopped again', () => {
   expect(entryOf({ state: 'resumed', resumedAtMs: 3_000, stopAgain: true })?.detail).toBe(
     `${USED}; stopped again in the month if a later reading is over the allowance`,
