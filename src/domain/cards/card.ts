@@ -162,18 +162,21 @@ export const ACCEPTED_OVER_PACKAGE = 100;
 /** The code of the refusal of more. */
 export const TOO_MANY_OVER_PACKAGE = 'cards_over_package';
 
+/** A spreadsheet may have rounded an ICCID that ends in it. */
+export const ROUNDED_END = '0000';
+
 /** The code of the refusal of ICCIDs that may be wrong. */
 export const DOUBTFUL_ICCIDS = 'iccids_doubtful';
 
 interface NewIccids {
   readonly newIccids: number;
-  /** Those that end in four zeros. */
+  /** Those that end in ROUNDED_END. */
   readonly roundedIccids: number;
   /** Those of another card with or without its check digit. */
   readonly twinIccids: number;
 }
 
-/** One ICCID of ten thousand ends in four zeros by chance: twice as many are a reason to ask. */
+/** One ICCID of ten thousand does by chance: twice as many are a reason to ask. */
 export function areDoubtful({ newIccids, roundedIccids, twinIccids }: NewIccids): boolean {
   return twinIccids > 0 || roundedIccids > Math.floor(newIccids / 5_000);
 }

@@ -82,7 +82,10 @@ function csvReader(ignored: Set<string> | null): (line: string) => RawRow | null
       throw new RowProblem(`${fields.length} fields instead of ${columns.length}`);
     }
     const row: RawRow = {};
-    for (const [i, column] of columns.entries()) if (column !== null) row[column] = fields[i];
+    for (let i = 0; i < columns.length; i += 1) {
+      const column = columns[i] as ImportColumn | null;
+      if (column !== null) row[column] = fields[i];
+    }
     return row;
   };
 }

@@ -91,6 +91,8 @@ class CardImporter {
   readonly #vendorIds = new SeenNumbers();
   readonly #ignored = new Set<string>();
   #anyLine = false;
+  /** Of the chunk that was written last. */
+  #wasNew = false;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(
@@ -184,7 +186,9 @@ class CardImporter {
       overwriteVerified,
       month,
       mostOverPackage: most === undefined ? undefined : most - this.#counts.overPackage,
+      expectNew: this.#wasNew,
     });
+    this.#wasNew = result.inserted === rows.length;
     if (!refuseDoubtful) this.#noteDoubtful(rows, result);
     this.#counts.overPackage += result.overPackage;
     if (result.refused) throw tooManyOverPackage(rows[0]?.line ?? 0, this.#counts.overPackage, most ?? 0);

@@ -39,8 +39,8 @@ export class FieldSplitter {
    */
   fields(line: string): string[] {
     const fields = line.split(this.#separator);
-    for (const [i, field] of fields.entries()) {
-      const text = unquoted(asText(field.trim()));
+    for (let i = 0; i < fields.length; i += 1) {
+      const text = unquoted(asText((fields[i] as string).trim()));
       if (text.includes('"')) return this.#parse(line);
       fields[i] = text;
     }

@@ -133,6 +133,10 @@ export class PostgresClient implements SqlClient {
     return this.#withConnection((runner) => runner.query<Row>(sql, params));
   }
 
+  copyIn(sql: string, data: string): Promise<void> {
+    return this.#withConnection((runner) => runner.copyIn(sql, data));
+  }
+
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
     return this.#withConnection((runner) => inTransaction(runner, work));
   }

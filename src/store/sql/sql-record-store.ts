@@ -94,6 +94,7 @@ export function boundedClient(client: SqlClient, connections: number): SqlClient
   const bulkhead = new Bulkhead({ places: connections, waitMs: PLACE_WAIT_MS }, busy);
   return {
     query: (sql, params) => bulkhead.run(() => client.query(sql, params)),
+    copyIn: client.copyIn && (async (sql, data) => bulkhead.run(async () => client.copyIn?.(sql, data))),
     transaction: (work) => bulkhead.run(() => client.transaction(work)),
     close: () => client.close(),
   };

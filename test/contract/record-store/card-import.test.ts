@@ -26,6 +26,16 @@ const NOTHING = {
   former: [],
 };
 
+/** The columns of a card that was imported by its number alone. */
+const blank = (cardId: number) => ({
+  id: cardId,
+  iccid: iccidOf(cardId),
+  carrier_id: row(cardId).carrierId,
+  allowance_mb: 1024,
+  vendor_id: null,
+  verified: false,
+});
+
 describeRecordStore('import session', (db) => {
   it('inserts, then changes nothing, then updates only what differs', async () => {
     const rows = range(500).map((cardId) => row(cardId));
@@ -210,23 +220,75 @@ describeRecordStore('import session', (db) => {
     });
   });
 
-  it('imports the same cards from several sides at once', async () => {
-    const stores = await Promise.all(range(4).map(() => db.another()));
-    const chunk = range(400).map((cardId) => row(cardId));
-    const results = await Promise.all(
-      stores.map(async (store, i) => store.cards.importChunk(i % 2 ? chunk : chunk.toReversed())),
-    );
-    expect(results.reduce((sum, each) => sum + each.inserted, 0)).toBe(400);
-    expect(results.reduce((sum, each) => sum + each.unchanged, 0)).toBe(1_200);
-    const ids = (await db.store.cards.page(0, 1_000)).map((card) => card.cardId);
-    expect(ids.sort(ascending)).toEqual(range(400));
-  });
-
-  it('refuses a row that no validation should have let through, and keeps none of its chunk', async () => {
-    await expect(db.store.cards.importChunk([row(1), row(2, { iccid: '12\t\\N' })])).rejects.toMatchObject({
-      kind: 'invalid',
+  describe.each([false, true])('with expectNew %s', (expectNew) => {
+    it('stores what a row leaves open as a new card has it', async () => {
+      const rows = [
+        row(3, { iccid: '8986001234560000000', vendorId: 'a\\b', realNameVerified: true, allowanceMb: null }),
+        row(1, { vendorId: '-', realNameVerified: false, allowanceMb: 0.5 }),
+        row(2, { carrierId: -1, allowanceMb: 1e21 }),
+      ];
+      expect(await db.store.cards.importChunk(rows, { expectNew })).toEqual({
+        ...NOTHING,
+        inserted: 3,
+        newIccids: 3,
+        rounded: [3],
+      });
+      expect(
+        await db.sql(
+          'SELECT card_id::int AS id, iccid, carrier_id, allowance_mb, vendor_id, real_name_verified AS verified FROM cards ORDER BY 1',
+        ),
+      ).toEqual([
+        { ...blank(1), allowance_mb: 0.5 },
+        { ...blank(2), carrier_id: -1, allowance_mb: 1e21 },
+        { ...blank(3), iccid: rows[0]?.iccid, vendor_id: 'a\\b', verified: true, allowance_mb: null },
+      ]);
     });
-    expect(await db.store.cards.count()).toBe(0);
+
+    it('says the same of known cards, and of numbers that another card has', async () => {
+      await db.store.cards.importChunk([row(1), row(2, { vendorId: 'v-2' })]);
+      const known = [row(3), row(1), row(2, { status: 9 })];
+      const counts = { inserted: 1, updated: 1, unchanged: 1, newIccids: 1 };
+      expect(await db.store.cards.importChunk(known, { expectNew })).toEqual({ ...NOTHING, ...counts });
+      const taken = [row(4, { iccid: iccidOf(1) }), row(5, { vendorId: 'v-2' }), row(6)];
+      expect(await db.store.cards.importChunk(taken, { expectNew })).toMatchObject({
+        inserted: 1,
+        conflicts: [
+          { cardId: 4, taken: 'iccid', holder: 1 },
+          { cardId: 5, taken: 'vendor_id', holder: 2 },
+        ],
+      });
+      expect(await db.store.cards.count()).toBe(4);
+    });
+
+    it('writes nothing in a dry run', async () => {
+      expect(await db.store.cards.importChunk([row(1)], { expectNew, dryRun: true })).toMatchObject({
+        inserted: 1,
+      });
+      expect(await db.store.cards.count()).toBe(0);
+    });
+
+    it('imports the same cards from several sides at once', async () => {
+      const stores = await Promise.all(range(4).map(() => db.another()));
+      const chunk = range(400).map((cardId) => row(cardId));
+      const results = await Promise.all(
+        stores.map(async (store, i) =>
+          store.cards.importChunk(i % 2 ? chunk : chunk.toReversed(), { expectNew }),
+        ),
+      );
+      expect(results.reduce((sum, each) => sum + each.inserted, 0)).toBe(400);
+      expect(results.reduce((sum, each) => sum + each.unchanged, 0)).toBe(1_200);
+      const ids = (await db.store.cards.page(0, 1_000)).map((card) => card.cardId);
+      expect(ids.sort(ascending)).toEqual(range(400));
+    });
+
+    it('refuses a row that no validation should have let through, and keeps none of its chunk', async () => {
+      const rows = [row(1), row(2, { iccid: '12\t\\N' })];
+      await expect(db.store.cards.importChunk(rows, { expectNew })).rejects.toMatchObject({
+        kind: 'invalid',
+      });
+      expect(await db.store.cards.count()).toBe(0);
+      expect(await db.store.cards.importChunk([row(1)], { expectNew })).toMatchObject({ inserted: 1 });
+    });
   });
 
   it('counts the running cards that a lower allowance puts over their package, and writes no more than allowed', async () => {

@@ -43,7 +43,7 @@ export interface ImportedChunk {
   readonly conflicts: readonly TakenNumber[];
   /** Cards that get an ICCID: new ones, and known ones that had another. */
   readonly newIccids: number;
-  /** Cards that get an ICCID that ends in four zeros: a spreadsheet may have rounded it. */
+  /** Cards that get an ICCID that ends in ROUNDED_END. */
   readonly rounded: readonly number[];
   /** Cards that get an ICCID that another card has with or without the last digit. Empty unless `dryRun`. */
   readonly twins: readonly number[];
@@ -65,6 +65,8 @@ export interface ImportChunkOptions {
   readonly overwriteVerified?: boolean | undefined;
   /** Returns the cards before their update. */
   readonly keepFormer?: boolean;
+  /** A hint: all rows may well be of new cards, since those of the chunk before were. It changes nothing but the pace. */
+  readonly expectNew?: boolean;
   /** The present month, YYYY-MM. Without it no card counts as over its package. */
   readonly month?: string | undefined;
   /** The chunk is refused if it puts more cards over their package. Default: no limit. */

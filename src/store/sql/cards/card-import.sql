@@ -6,6 +6,9 @@
 CREATE TEMPORARY TABLE IF NOT EXISTS import_rows ON COMMIT DELETE ROWS AS
 SELECT 0 AS position, {import} FROM cards WITH NO DATA
 
+-- name: card_import.copyNew
+COPY cards ({import}) FROM STDIN
+
 -- name: card_import.copyRows
 COPY import_rows FROM STDIN
 
@@ -29,12 +32,13 @@ ANALYZE (SKIP_LOCKED) cards
 -- name: card_import.chunk
 -- Updates the cards to match import_rows, and writes only rows that differ. $1 whether to count only, $2 whether a row may
 -- take back what polls have found about the verification of a card, $3 the present month (NULL: no card counts as over its package), $4 nothing
--- is written if the chunk puts more cards over their package (NULL: no limit), $5 whether to return former rows.
+-- is written if the chunk puts more cards over their package (NULL: no limit), $5 whether to return former rows, $6 how an ICCID ends that a
+-- spreadsheet may have rounded.
 -- Returns one row: inserted, updated, over_package (running cards that a lowered allowance puts over their package, so that
 -- they would be stopped by the rules of stops.wanted), refused (nothing was written, because of $4), the rows left out because
 -- another card has their iccid or vendor_id (conflicts, as JSON, with that card), and former: the records of the cards before an update (JSON; their
 -- verification only if it changes, as a row of an import that undoes this). And the ids of cards that get an ICCID which may be
--- wrong, as JSON, of so many that get one (new_iccids): rounded (it ends in four zeros) and, where nothing is written, twins (another card has it with or without
+-- wrong, as JSON, of so many that get one (new_iccids): rounded (it ends in $6) and, where nothing is written, twins (another card has it with or without
 -- the last digit). Elsewhere the look-ups for twins would take longer than the import.
 WITH candidate AS MATERIALIZED (
   SELECT r.position, {r.attributes}, gets.vendor_id, gets.real_name_verified, own, own.card_id IS NOT NULL AS known,
@@ -104,7 +108,7 @@ SELECT
       'holder', CASE taken WHEN 'iccid' THEN holder ELSE vendor_holder END) ORDER BY position)
     FILTER (WHERE taken IS NOT NULL), '[]') AS conflicts,
   count(*) FILTER (WHERE gets_iccid AND taken IS NULL) AS new_iccids,
-  coalesce(json_agg(card_id) FILTER (WHERE gets_iccid AND taken IS NULL AND iccid LIKE '%0000'), '[]') AS rounded,
+  coalesce(json_agg(card_id) FILTER (WHERE gets_iccid AND taken IS NULL AND iccid LIKE '%' || $6), '[]') AS rounded,
   coalesce((
     SELECT json_agg(r.card_id)
     FROM candidate r

@@ -19,6 +19,8 @@ export interface SqlRunner {
     sql: string | PreparedSql,
     params?: readonly SqlValue[],
   ): Promise<Row[]>;
+  /** COPY ... FROM STDIN in text format; absent where the driver has none. */
+  copyIn?: ((sql: string, data: string) => Promise<void>) | undefined;
 }
 
 export interface SqlTransaction extends SqlRunner {
@@ -27,8 +29,6 @@ export interface SqlTransaction extends SqlRunner {
    * of the transaction.
    */
   script(text: string): Promise<void>;
-  /** COPY ... FROM STDIN in text format; absent where the driver has none. */
-  copyIn?(sql: string, data: string): Promise<void>;
 }
 
 export interface SqlClient extends SqlRunner {

@@ -67,18 +67,38 @@ afterAll(() => store.close());
 
 describe('importCards', () => {
   it('imports a fleet in chunks, and the same file again changes nothing', async () => {
-    const chunks: number[] = [];
+    const chunks: unknown[] = [];
     const importChunk: RecordStore['cards']['importChunk'] = async (rows, options) => {
-      chunks.push(rows.length);
+      chunks.push([rows.length, options?.expectNew]);
       return store.cards.importChunk(rows, options);
     };
     const first = await importCards({ importChunk }, fleet(25_000), { format: 'csv' });
     const none = { rejected: 0, overPackage: 0, errors: [], errorsTruncated: false, ignoredColumns: [] };
     expect(first).toMatchObject({ received: 25_000, inserted: 25_000, updated: 0, unchanged: 0, ...none });
-    expect(chunks).toEqual([10_000, 10_000, 5_000]);
+    const expected = [
+      [10_000, false],
+      [10_000, true],
+      [5_000, true],
+    ];
+    expect(chunks.splice(0)).toEqual(expected);
     expect(await store.cards.count()).toBe(25_000);
-    const again = await importCards(store.cards, fleet(25_000), { format: 'csv' });
+    const again = await importCards({ importChunk }, fleet(25_000), { format: 'csv' });
+    expect(chunks).toEqual(expected.map(([rows]) => [rows, false]));
     expect(again).toMatchObject({ received: 25_000, inserted: 0, updated: 0, unchanged: 25_000, ...none });
+  });
+
+  it('copies a chunk of new cards straight into their table', async () => {
+    const other = await openPostgresRecordStore({ url, applicationName: 'copies', maxConnections: 1 });
+    const card = { carrierId: 0, status: 1, allowanceMb: null, vendorId: null, realNameVerified: null };
+    const chunk = [{ ...card, cardId: 1, iccid: iccidOf(1) }];
+    expect(await other.cards.importChunk(chunk, { expectNew: true })).toMatchObject({ inserted: 1 });
+    // Any other chunk leaves the temporary table of its connection.
+    const tables =
+      "SELECT FROM pg_class WHERE relname = 'import_rows' AND pg_is_other_temp_schema(relnamespace)";
+    const before = (await query(url, tables)).length;
+    expect(await other.cards.importChunk(chunk)).toMatchObject({ unchanged: 1 });
+    expect(await query(url, tables)).toHaveLength(before + 1);
+    await other.close();
   });
 
   it('refuses a vendor id that another card has, by line, with the card named', async () => {

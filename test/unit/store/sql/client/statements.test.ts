@@ -41,7 +41,13 @@ const SENT =
   /\b(?:text|rows|run|first|one|hasRow|column|scalar|count|read|walk|decide)(?:<[^(]*>)?\(\s*'(\w+)'|\.slice\('(\w+)', '(\w+)'/g;
 
 /** Whatever has the columns of a card. */
-const WITH_COLUMNS = ['card_import.chunk', 'card_import.createRows', 'cards.byIds', 'cards.stretch'];
+const WITH_COLUMNS = [
+  'card_import.chunk',
+  'card_import.copyNew',
+  'card_import.createRows',
+  'cards.byIds',
+  'cards.stretch',
+];
 
 const files = ['sql', 'postgres'].flatMap((adapter) =>
   readdirSync(`${STORE}/${adapter}`, { recursive: true, encoding: 'utf8' })
