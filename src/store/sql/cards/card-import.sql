@@ -113,10 +113,13 @@ SELECT
     SELECT json_agg(r.card_id)
     FROM candidate r
     WHERE $1::boolean AND r.gets_iccid AND r.taken IS NULL AND EXISTS (
-      SELECT FROM cards twin
-      WHERE twin.card_id <> r.card_id AND twin.iccid = ANY (
-        ARRAY(SELECT r.iccid || digit FROM generate_series(0, 9) digit) || left(r.iccid, -1)
-      )
+      SELECT FROM (
+        -- All that share its digits but the last lie together in the index. The order makes the planner go by it.
+        SELECT t.card_id, t.iccid FROM cards t
+        WHERE t.iccid BETWEEN left(r.iccid, -1) AND r.iccid || '9'
+        ORDER BY t.iccid OFFSET 0
+      ) twin
+      WHERE twin.card_id <> r.card_id AND (twin.iccid = left(r.iccid, -1) OR left(twin.iccid, -1) = r.iccid)
     )
   ), '[]') AS twins,
   CASE WHEN $5::boolean THEN json_agg(to_jsonb(own) || jsonb_build_object(
