@@ -716,11 +716,11 @@ CREATE OR REPLACE FUNCTION public.stop_spares(stop card_stops, card cards, read_
 AS $function$
   SELECT stop.state <> 'requested' AND NOT coalesce(
     CASE WHEN NOT stop_is_final(stop, card.iccid, card.allowance_mb)
-        THEN read_at > greatest(card.iccid_changed_at, card.allowance_changed_at, stop.resumed_at)
-      WHEN stop.state = 'held' THEN hold_over_at(stop) < greatest(read_at,
-        (SELECT carddata_at FROM card_polls p WHERE p.card_id = stop.card_id))
-      ELSE stop.state = 'resumed' AND stop.stop_again AND read_at > stop.resumed_at END,
+        THEN taken_at > greatest(card.iccid_changed_at, card.allowance_changed_at, stop.resumed_at)
+      WHEN stop.state = 'held' THEN hold_over_at(stop) < taken_at
+      ELSE stop.state = 'resumed' AND stop.stop_again AND taken_at > stop.resumed_at END,
     false)
+  FROM (SELECT greatest(read_at, (SELECT carddata_at FROM card_polls p WHERE p.card_id = stop.card_id)) AS taken_at) reading
 $function$;
 
 CREATE OR REPLACE FUNCTION public.stop_uncounted(control stop_control, charged_at timestamp with time zone)

@@ -52,7 +52,7 @@ export class CarddataTask implements Task {
     const usedMb = usedInMonth(next ?? card.usage, month);
     const doubt = this.#doubt(card.usage, reading);
     const usageMbPerHour = growthMbPerHour(card.usage, reading);
-    const polled = polledNow(this.taskType, card, deadline);
+    const polled = { ...polledNow(this.taskType, card, deadline), polledAtMs: atMs };
     return {
       outcome:
         next === null

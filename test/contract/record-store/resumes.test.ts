@@ -438,6 +438,29 @@ describeRecordStore('resumes', (db) => {
       expect(await claimStop(), 'the last run decides').toEqual({ state: 'done' });
     });
 
+    it.each<[string, number, 'done' | 'granted']>([
+      ['before the resume', -3_600_000, 'done'],
+      ['after it', 1_000, 'granted'],
+    ])(
+      'is stopped again by a reading that shows the same usage: one taken %s',
+      async (_, fromNowMs, state) => {
+        await resume(true);
+        const polledAtMs = Date.now() + fromNowMs;
+        await db.store.results.write([{ cardId: 1, taskType: 'carddata', polledAtMs }]);
+        expect(await db.store.stops.wanted([1])).toHaveLength(state === 'granted' ? 1 : 0);
+        expect(await claimStop()).toMatchObject({ state });
+      },
+    );
+
+    it('is stopped again for a larger allowance that is used up, whose reading shows the same usage', async () => {
+      await resume(false);
+      await db.sql('UPDATE cards SET allowance_mb = 1500 WHERE card_id = 1');
+      expect(await db.store.stops.wanted([1]), 'no reading since').toEqual([]);
+      await db.store.results.write([{ cardId: 1, taskType: 'carddata', polledAtMs: Date.now() + 1_000 }]);
+      expect(await db.store.stops.wanted([1])).toHaveLength(1);
+      expect(await claimStop()).toMatchObject({ state: 'granted' });
+    });
+
     it('is limited by the budget when it is stopped again, and only observed in mode observe', async () => {
       await db.sql("UPDATE card_stops SET authority = 'released'");
       await resume(true, 3_000);

@@ -169,7 +169,6 @@ describe('carddata', () => {
     expect(await poll('carddata')).toEqual({
       outcome: {
         ...polled('carddata'),
-        polledAtMs: NOW_MS + 1_000,
         usage: {
           next: { ...USAGE, usedMb: 15, lastReadingMb: 15, readAtMs: NOW_MS },
           basedOnReadAtMs: USAGE.readAtMs,
