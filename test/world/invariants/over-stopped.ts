@@ -21,9 +21,13 @@ export const overStopped: Invariant<Outside> = {
         allowanceMb: number;
         state: string | null;
         seen: boolean;
+        mayBeResumed: boolean;
         isSpared: boolean | null;
       }>(
         `select c.card_id, u.used_mb, c.allowance_mb, s.state, o.card_id is not null as seen,
+                -- The answer to a call of a run was lost, and then the run cancelled.
+                exists (select from card_resumes r where r.card_id = c.card_id and r.state = 'cancelled'
+                  and r.claimed_until is not null) as may_be_resumed,
                 s.state in ('dismissed', 'resumed') and not s.stop_again and s.iccid = c.iccid
                   and c.allowance_mb <= coalesce(s.allowance_mb, 'Infinity') as is_spared
          from cards c
@@ -32,9 +36,9 @@ export const overStopped: Invariant<Outside> = {
          left join cards_over_running o on o.card_id = c.card_id
          where u.used_mb > c.allowance_mb and u.suspected_mb is null`,
       );
-      for (const { cardId, usedMb, allowanceMb, state, seen, isSpared } of rows) {
+      for (const { cardId, usedMb, allowanceMb, state, seen, mayBeResumed, isSpared } of rows) {
         const card = world.cards.get(cardId);
-        const isSeen = state === 'held' || isSpared === true || (seen && hasLostRecords);
+        const isSeen = state === 'held' || isSpared === true || (seen && (hasLostRecords || mayBeResumed));
         // It may have gone over with its last reading.
         const isNew = usedMb - allowanceMb < ((card?.sim.mbPerHour ?? 0) * NEW_FOR_MS) / 3_600_000;
         check(
