@@ -720,7 +720,10 @@ AS $function$
       WHEN stop.state = 'held' THEN hold_over_at(stop) < taken_at
       ELSE stop.state = 'resumed' AND stop.stop_again AND taken_at > stop.resumed_at END,
     false)
-  FROM (SELECT greatest(read_at, (SELECT carddata_at FROM card_polls p WHERE p.card_id = stop.card_id)) AS taken_at) reading
+  FROM (SELECT greatest(read_at, (
+    -- One that is further ahead comes from a wrong clock, as for readings: it says nothing.
+    SELECT carddata_at FROM card_polls p WHERE p.card_id = stop.card_id AND carddata_at <= now() + interval '1 hour'
+  )) AS taken_at) reading
 $function$;
 
 CREATE OR REPLACE FUNCTION public.stop_uncounted(control stop_control, charged_at timestamp with time zone)

@@ -441,6 +441,7 @@ describeRecordStore('resumes', (db) => {
     it.each<[string, number, 'done' | 'granted']>([
       ['before the resume', -3_600_000, 'done'],
       ['after it', 1_000, 'granted'],
+      ['by a clock that is two hours ahead', 7_200_000, 'done'],
     ])(
       'is stopped again by a reading that shows the same usage: one taken %s',
       async (_, fromNowMs, state) => {

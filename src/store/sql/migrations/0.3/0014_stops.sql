@@ -178,7 +178,10 @@ LANGUAGE sql STABLE AS $$
       WHEN stop.state = 'held' THEN hold_over_at(stop) < taken_at
       ELSE stop.state = 'resumed' AND stop.stop_again AND taken_at > stop.resumed_at END,
     false)
-  FROM (SELECT greatest(read_at, (SELECT carddata_at FROM card_polls p WHERE p.card_id = stop.card_id)) AS taken_at) reading
+  FROM (SELECT greatest(read_at, (
+    -- One that is further ahead comes from a wrong clock, as for readings: it says nothing.
+    SELECT carddata_at FROM card_polls p WHERE p.card_id = stop.card_id AND carddata_at <= now() + interval '1 hour'
+  )) AS taken_at) reading
 $$;
 
 -- Cards that an operator, or the beginning of a month, resumes: one run, and its cards, which it hands out as these are resumed, as
