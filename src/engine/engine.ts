@@ -22,7 +22,7 @@ import { FleetClock } from './fleet-clock.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
-import { seedCeiling, seedLimits } from './limits/seed-limits.ts';
+import { seedLimits } from './limits/seed-limits.ts';
 import { makeOverPackageUrgent } from './results/over-package.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
@@ -175,8 +175,7 @@ export class Engine implements Service {
   async start(): Promise<void> {
     if (this.#phase === 'running') return;
     const { live, records, log } = this.deps;
-    await seedLimits(live.work, records.configs);
-    await seedCeiling(live.work, this.settings.gateway.maxConcurrency);
+    await seedLimits({ work: live.work, records, ceiling: this.settings.gateway.maxConcurrency });
     await this.#configs.start();
     await this.#fleetClock.runOnce();
     await this.#fleetClock.start();

@@ -46,12 +46,16 @@ export function leaderServices(
   const calendar = new MonthCalendar(settings.timeZone);
   const matcher = () => watch.matcher;
   const fence = () => leadership.fence();
+  const ceiling = settings.gateway.maxConcurrency;
+  const putLimitsBack = async () => {
+    await seedLimits({ work: live.work, records, ceiling });
+    await putPausesBack({ live, work: live.work, records, log, fence });
+  };
   // Once under each lead: a live store that lost its data grants another one, also to the same instance.
   let restoredUnder: number | null = null;
   const restoreLimits = async (under: number) => {
     if (restoredUnder === under) return;
-    await seedLimits(live.work, records.configs);
-    await putPausesBack({ live, work: live.work, records, log, fence });
+    await putLimitsBack();
     restoredUnder = under;
   };
   const lead = (part: string): LeaderMeans => ({ clock, fence, onError: errors.for(part) });
@@ -60,8 +64,7 @@ export function leaderServices(
     new Scheduler({ ...lead('scheduler'), rings: live.rings, matcher, queueCap }),
     new Initialiser({
       ...lead('initialiser'),
-      ...{ live, records, offers, calendar, matcher, initBatch, initPauseMs, queueCap },
-      putPausesBack: () => putPausesBack({ live, work: live.work, records, log, fence }),
+      ...{ live, records, offers, calendar, matcher, initBatch, initPauseMs, queueCap, putLimitsBack },
       onProgress: ({ status, reason, total, loaded, batch, batches }) =>
         log.info({ status, reason, total, loaded, batch, batches }, INITIALISING),
       onReconcile: (reason) => log.warn({ reason }, 'the schedule is compared with all cards'),
@@ -69,8 +72,7 @@ export function leaderServices(
     }),
     new ConcurrencyController({
       ...lead('concurrency-controller'),
-      ...{ live, records, adaptiveConcurrency, log, digest },
-      ceiling: settings.gateway.maxConcurrency,
+      ...{ live, records, adaptiveConcurrency, ceiling, log, digest },
     }),
     new Cleaner({
       ...lead('cleaner'),

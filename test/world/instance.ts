@@ -139,7 +139,7 @@ export class Instance {
           roles: ['worker', 'scheduler'],
           timeZone: TIME_ZONE,
         },
-        gateway: { maxConcurrency: null },
+        gateway: { maxConcurrency: world.settings.ceiling },
         polling: { ...defaultsOf(POLLING), ...world.settings.polling },
         stops,
         alerts: defaultsOf(ALERTS),

@@ -40,6 +40,8 @@ export { ACTOR };
 
 const INTERVAL_SECONDS = 120;
 export const LIMIT = 20;
+/** Of a gateway that has one. */
+const CEILING = 8;
 /** So many alerts are in the history, one of each day, half a day apart from any retention. */
 export const OLD_ALERTS = 60;
 export const OLD_RULE = 999;
@@ -68,6 +70,8 @@ export class World {
     readonly gateway: Omit<GatewayChanges, 'url'>;
     /** What the gateway allows; null: as much as comes. */
     readonly rate: { readonly perSecond: number; readonly burst: number } | null;
+    /** The polls that it allows at once, of all task types together; null: as many as their limits. */
+    readonly ceiling: number | null;
     readonly polling: { readonly cardCacheTtlSeconds: number };
   };
   live: LiveStore;
@@ -137,6 +141,7 @@ export class World {
       stops: { maxPerHour: { unit: 'cards', cards: this.random.oneOf([5, 40, 100]) } },
       gateway: { timeoutMs: 5_000, rateLimits },
       rate,
+      ceiling: this.random.stream('most at once').chance(0.25) ? CEILING : null,
       polling: { cardCacheTtlSeconds: this.random.oneOf([10, 300]) },
     };
     this.watchStore('records.results.write', ({ args: [outcomes] }) =>

@@ -98,9 +98,9 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
       await this.#set(sights[taskType], granted[taskType]);
       await this.#conclude(sights[taskType], wanted[taskType], granted[taskType]);
     }
-    const { live, records } = this.deps;
+    const { live, records, ceiling } = this.deps;
     const isUnset = Object.values(sights).some(({ counts }) => counts.maxConcurrency === null);
-    if (isUnset) await seedLimits(live.work, records.configs);
+    if (isUnset) await seedLimits({ work: live.work, records, ceiling });
     return TICK_MS;
   }
 

@@ -25,7 +25,6 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import { type RingState, ringKey } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
-import { seedLimits } from '../limits/seed-limits.ts';
 import { CardSync } from './card-sync.ts';
 import { Reconciler } from './reconciler.ts';
 import { isBuiltFor, isLoading, selectionOf } from './ring-build.ts';
@@ -44,8 +43,8 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly offers: Offers;
   readonly calendar: MonthCalendar;
   readonly matcher: () => ConfigMatcher;
-  /** Those of operators that the live store has lost. */
-  readonly putPausesBack: () => Promise<unknown>;
+  /** Those of operators that the live store has lost: limits, the gateway's ceiling and pauses. */
+  readonly putLimitsBack: () => Promise<void>;
   /** Cards in one batch; initPauseMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;
   readonly initPauseMs: number;
@@ -164,7 +163,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     const pass = { reason: 'build', lastCardId, startedAtMs: await live.now(), changeMark } as const;
     await this.#report(pass, 0, await records.cards.estimate(), false);
     // With rings, cards come due. A store that lost its data has lost the limits and pauses of operators, too.
-    await Promise.all([seedLimits(live.work, records.configs), this.deps.putPausesBack()]);
+    await this.deps.putLimitsBack();
     const owed = await this.#marks.owedFrom(outdated);
     for (const ring of outdated) {
       this.#requireLead();

@@ -8,9 +8,10 @@ const ASKED_AFTER_MS = 15_000;
 
 export const limit: Invariant<Outside> = {
   name: 'limit',
-  says: 'The gateway never has more polls of a task type in flight than its limit.',
+  says: 'The gateway never has more polls of a task type in flight than its limit, nor more calls of all kinds than its ceiling.',
   watch: (world, check) => {
     const { gateway } = world;
+    const ceiling = world.settings.ceiling ?? Number.POSITIVE_INFINITY;
     const typeOf = new Map<string, TaskType>(TASK_TYPES.map((type) => [TASKS[type].interface, type]));
     const changed = new Map<string, number>();
     const isPoll = ({ name, iccid, at }: Call) =>
@@ -20,16 +21,19 @@ export const limit: Invariant<Outside> = {
         called: (call) => {
           const { name, iccid } = call;
           if (name === 'stop' || name === 'start') changed.set(iccid, world.time.now);
+          const underWay = [...gateway.inFlight].filter(({ forgiven }) => !forgiven);
+          // Once more by claims that nothing counts any more.
+          const times = world.hasLostClaims ? 2 : 1;
+          check(
+            underWay.length <= times * ceiling,
+            () => `${underWay.length} calls in flight, the ceiling is ${ceiling}`,
+          );
           // A follow-up that waits for the rate has given its slot back, and asks the status again.
           if (!isPoll(call) || (name === 'card_status' && world.settings.rate !== null)) return;
-          const calls = [...gateway.inFlight].filter(
-            (one) => one.name === name && !one.forgiven && isPoll(one),
-          ).length;
+          const calls = underWay.filter((one) => one.name === name && isPoll(one)).length;
           const type = typeOf.get(name) as TaskType;
           const limit = mostCalls(world, type);
-          // Once more by claims that nothing counts any more.
-          const most = world.hasLostClaims ? 2 * limit : limit;
-          check(calls <= most, () => `${calls} polls of ${type} in flight, the limit is ${limit}`);
+          check(calls <= times * limit, () => `${calls} polls of ${type} in flight, the limit is ${limit}`);
         },
       },
     };

@@ -90,6 +90,7 @@ export class ProcessFleet implements Outside {
     this.settings = {
       stops: { maxPerHour: { unit: 'cards', cards: random.oneOf(STOPS_PER_HOUR) } },
       rate: null,
+      ceiling: null,
     };
   }
 

@@ -13,7 +13,7 @@ it('sets limits that are missing, and none that is set', async () => {
   await records.configs.setConcurrency('package', 30);
   const { work } = openEmbeddedLiveStore({ clock: systemClock });
   await work.setMaxConcurrency('package', 7);
-  await seedLimits(work, records.configs);
+  await seedLimits({ work, records, ceiling: null });
   expect((await work.counts('realname')).maxConcurrency).toBe(20);
   expect((await work.counts('package')).maxConcurrency).toBe(7);
   await records.close();

@@ -100,7 +100,7 @@ function makeInitialiser(
     matcher: () => new ConfigMatcher(configs),
     fence: () => fence,
     clock: systemClock,
-    putPausesBack: async () => {},
+    putLimitsBack: async () => {},
     initBatch: 15,
     initPauseMs: 0,
     queueCap: 1e6,
@@ -372,20 +372,12 @@ it.each([
   expect((await live.coordination.initProgress()).status).toBe('pending');
 });
 
-it("puts the operator's limits into force before the first card is in a ring", async () => {
-  await records.configs.setConcurrency('realname', 7);
-  await configure();
-  await initialiser.runOnce();
-  expect(reported).toMatchObject([{ loaded: 0 }]);
-  expect((await live.work.counts('realname')).maxConcurrency).toBe(7);
-});
-
-it('puts pauses that were lost back before the first card is in a ring', async () => {
+it('puts limits that were lost back before the first card is in a ring', async () => {
   const seen: number[] = [];
-  const putPausesBack = async () => {
+  const putLimitsBack = async () => {
     seen.push(...(await live.rings.list()).map(({ building }) => building?.generation ?? 0));
   };
-  initialiser = makeInitialiser(live, { putPausesBack });
+  initialiser = makeInitialiser(live, { putLimitsBack });
   await configure();
   await initialiser.runOnce();
   expect(seen).toEqual(configs.map(() => 0));

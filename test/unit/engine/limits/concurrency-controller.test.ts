@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { ConcurrencyController } from '../../../../src/engine/limits/concurrency-controller.ts';
-import { seedCeiling } from '../../../../src/engine/limits/seed-limits.ts';
+import { seedLimits } from '../../../../src/engine/limits/seed-limits.ts';
 import type { Logger } from '../../../../src/platform/logger.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { StatsDelta } from '../../../../src/store/ports/live/poll-stats.ts';
@@ -39,13 +39,15 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
   const controllers: ConcurrencyController[] = [];
   let leads = true;
   let flushes = 0;
+  const records = { configs: { concurrency: async () => LIMITS } };
+  const ceiling = options.ceiling ?? null;
   const lead = () =>
     new ConcurrencyController({
       live,
-      records: { configs: { concurrency: async () => LIMITS } },
+      records,
       fence: () => (leads ? 1 : null),
       adaptiveConcurrency: options.adaptiveConcurrency ?? true,
-      ceiling: options.ceiling ?? null,
+      ceiling,
       clock,
       digest: { note: (change) => notes.push(change) },
       log: { info: (fields: Record<string, unknown>) => log.push(fields) } as unknown as Logger,
@@ -56,6 +58,8 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
     live,
     log,
     notes,
+    /** As an instance does that starts. */
+    seed: () => seedLimits({ work: live.work, records, ceiling }),
     /** What the leader before this one found out: calls of this type take 50 ms. */
     knowing: (type: TaskType, limit: number | null) =>
       live.work.saveLimitRecord(type, { limit, normalMs: 50, reason: null, curve: [] }),
@@ -346,7 +350,7 @@ it('judges nothing where the counters were lost and counted on from nothing', as
 
 it('counts calls under way as need when it divides the ceiling', async () => {
   const fleet = leader({ ceiling: 90 });
-  await seedCeiling(fleet.live.work, 90);
+  await fleet.seed();
   const waiting = Array.from({ length: 80 }, (_, i) => String(i + 1));
   await fleet.live.manual.push('realname', waiting);
   for (let i = 0; i < 3; i += 1) await fleet.pass();
@@ -368,7 +372,7 @@ it('under a ceiling sets a limit even if it equals the configured one, which may
 
 it('sets no limit that is in force already, under a ceiling too', async () => {
   const fleet = leader({ ceiling: 90 });
-  await seedCeiling(fleet.live.work, 90);
+  await fleet.seed();
   for (let i = 0; i < 3; i += 1) await fleet.pass();
   const set = vi.spyOn(fleet.live.work, 'setEffectiveConcurrency');
   await fleet.pass();
@@ -378,7 +382,7 @@ it('sets no limit that is in force already, under a ceiling too', async () => {
 it('holds the ceiling from the seed on, divides it by need and never exceeds it', async () => {
   const ceiling = 30 * TASK_TYPES.length;
   const fleet = leader({ ceiling });
-  await seedCeiling(fleet.live.work, ceiling);
+  await fleet.seed();
   expect(await fleet.inForce()).toEqual([30, 30, 30]);
   await fleet.live.work.setMaxConcurrency('realname', 1_000);
   const waiting = Array.from({ length: 500 }, (_, i) => String(i + 1));
