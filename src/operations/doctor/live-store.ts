@@ -16,8 +16,9 @@ const NO_SERVER = 'no server accepts writes';
 const SAVE_HINT = 'free space on its disk, then save again';
 /** The Lua scripts use commands of this Redis version. */
 const LEAST_VERSION = '6.2';
-/** Memory of a fleet: rings (at most 5.8 bytes per card and task), cache, full queues. */
-const BYTES_A_CARD = 3 * 6 + 80;
+/** Memory of a fleet: rings (at most 5.8 bytes per card and task), and cache with full queues. */
+const RING_BYTES_A_CARD = 3 * 6;
+const CACHE_BYTES_A_CARD = 80;
 const MEMORY_PERCENT = { warningAbove: 80, failedAbove: 95 };
 /** Bursts of the schedule need the rest. */
 const BUSY_PERCENT = 70;
@@ -58,13 +59,16 @@ export async function liveStoreFindings(
   const missing = await live.missingRights();
   await clock.sleep(LOAD_MS);
   const [servers, seconds] = [await live.servers(), (clock.monotonic() - sinceMs) / 1_000];
+  // The rings of all task types may be on one server (docs/scaling.md); the cache is spread.
+  const bytesACard = RING_BYTES_A_CARD + CACHE_BYTES_A_CARD / servers.length;
+  const neededBytes = cards === null ? null : cards * bytesACard;
   const each = (judge: (server: LiveServer) => Finding) => worst(servers.map(judge));
   return [
     ok('redis', 'answers'),
     rightsFinding(missing, servers[0]?.address),
     each(policyFinding),
     each(versionFinding),
-    each((server) => memoryFinding(server, cards === null ? null : cards / servers.length)),
+    worst(fullestFirst(servers).map((server) => memoryFinding(server, neededBytes))),
     loadFinding(before, servers, seconds),
     each(replicationFinding),
     await clockFinding('redis clock', () => live.now(), clock),
@@ -84,7 +88,12 @@ function rightsFinding({ user, needed, useful }: MissingRights, address: string 
   });
 }
 
-/** Of several servers, the worst finding is shown. */
+function fullestFirst(servers: readonly LiveServer[]): LiveServer[] {
+  const share = ({ usedBytes, limitBytes }: LiveServer) => (usedBytes ?? 0) / (limitBytes || Infinity);
+  return [...servers].sort((a, b) => share(b) - share(a));
+}
+
+/** Of several servers, the worst finding is shown, the first of those that are as bad. */
 function worst(findings: readonly Finding[]): Finding {
   const order: readonly Finding['status'][] = ['failed', 'unknown', 'warning', 'ok', 'skipped'];
   const [first] = [...findings].sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
@@ -113,22 +122,22 @@ function versionFinding({ address, version }: LiveServer): Finding {
     : ok(check, version);
 }
 
-function memoryFinding({ address, usedBytes, limitBytes }: LiveServer, cards: number | null): Finding {
+function memoryFinding({ address, usedBytes, limitBytes }: LiveServer, neededBytes: number | null): Finding {
   const check = 'redis memory';
   if (usedBytes === null || limitBytes === null || limitBytes === 0) {
     return unknown(check, `${address} does not report its memory`, {
       command: redisCli(address, 'INFO memory'),
     });
   }
-  const neededBytes = Math.max(usedBytes, BYTES_A_CARD * (cards ?? 0));
-  const percent = (100 * neededBytes) / limitBytes;
-  const fleet = cards === null ? '' : `; this fleet needs up to ${mib(BYTES_A_CARD * cards)}`;
-  const detail = `${mib(usedBytes)} of ${mib(limitBytes)} used${fleet}`;
+  const most = Math.max(usedBytes, neededBytes ?? 0);
+  const percent = (100 * most) / limitBytes;
+  const fleet = neededBytes === null ? '' : `; this fleet needs up to ${mib(neededBytes)}`;
+  const detail = `${address}: ${mib(usedBytes)} of ${mib(limitBytes)} used${fleet}`;
   if (percent <= MEMORY_PERCENT.warningAbove) return ok(check, detail);
-  const command = redisCli(address, `CONFIG SET maxmemory ${Math.ceil((2 * neededBytes) / MIB)}mb`);
+  const command = redisCli(address, `CONFIG SET maxmemory ${Math.ceil((2 * most) / MIB)}mb`);
   const remedy = { hint: 'a full Redis refuses writes, and polling stops; give it more memory', command };
   const judge = percent > MEMORY_PERCENT.failedAbove ? failed : warning;
-  return judge(check, `${address}: ${detail}`, remedy);
+  return judge(check, detail, remedy);
 }
 
 /** Of the busiest server. Redis runs all commands on one thread: that thread is full long before its machine is. */

@@ -111,7 +111,7 @@ describe('where both stores answer', () => {
 
   it('the room for the cards of the fleet is looked at', async () => {
     expect(found(await look(), 'redis memory')?.detail).toBe(
-      '1 MiB of 7,630 MiB used; this fleet needs up to 1 MiB',
+      '10.0.0.1:6379: 1 MiB of 7,630 MiB used; this fleet needs up to 1 MiB',
     );
   });
 
@@ -165,7 +165,7 @@ describe('where the tables are not there', () => {
     expect(elsewhere).toEqual([null]);
     expect(found(findings, 'postgresql')?.status).toBe('ok');
     expect(found(findings, 'redis memory')?.detail, 'nothing is known of cards').toBe(
-      '1 MiB of 7,630 MiB used',
+      '10.0.0.1:6379: 1 MiB of 7,630 MiB used',
     );
   }
 

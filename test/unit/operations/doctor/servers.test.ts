@@ -70,7 +70,7 @@ describe('a Redis', () => {
       'redis rights: ok: its user has all rights that cardpoll needs',
       'redis maxmemory-policy: ok: noeviction',
       'redis version: ok: 7.0.15',
-      'redis memory: ok: 2 MiB of 100 MiB used',
+      'redis memory: ok: [fd00::1]:6379: 2 MiB of 100 MiB used',
       'redis load: ok: its thread is 0 % busy',
       'redis replication: ok: 0 replicas, persistence is on; lost state is rebuilt from the cards',
       'redis clock: ok: +0 ms against this machine',
@@ -143,8 +143,15 @@ describe('a Redis', () => {
       hint: expect.stringContaining('polling stops'),
       command: cli('CONFIG SET maxmemory 1870mb'),
     });
+    // The rings of all task types may be on one of them: 172 MiB, and half of 763 MiB of the cache.
     const [, , , , shared] = await look([tight, tight], 10_000_000);
-    expect(shared).toMatchObject({ status: 'ok', detail: expect.stringContaining('up to 468 MiB') });
+    expect(shared).toMatchObject({ status: 'ok', detail: expect.stringContaining('up to 554 MiB') });
+  });
+
+  it('of several shows the memory of the fullest', async () => {
+    const other = { address: '10.0.0.5:6379', usedBytes: 50 * MIB };
+    const [, , , , memory] = await look([{}, other, {}]);
+    expect(memory).toMatchObject({ status: 'ok', detail: '10.0.0.5:6379: 50 MiB of 100 MiB used' });
   });
 
   it.each<[Partial<LiveServer>, string, string, string | null]>([
