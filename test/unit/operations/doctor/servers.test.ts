@@ -148,7 +148,7 @@ describe('a Redis', () => {
     expect(shared).toMatchObject({ status: 'ok', detail: expect.stringContaining('up to 554 MiB') });
   });
 
-  it('of several shows the memory of the fullest', async () => {
+  it('Redis on several servers: the memory of the fullest is shown', async () => {
     const other = { address: '10.0.0.5:6379', usedBytes: 50 * MIB };
     const [, , , , memory] = await look([{}, other, {}]);
     expect(memory).toMatchObject({ status: 'ok', detail: '10.0.0.5:6379: 50 MiB of 100 MiB used' });
