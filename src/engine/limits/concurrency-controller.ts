@@ -148,21 +148,25 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
   #grant(sights: Sights, wanted: PerType): PerType {
     const { ceiling } = this.deps;
     if (ceiling === null) return wanted;
-    const inForce = mapTypes(sights, (sight) => sight.inForce);
+    // Also where the configured limit is lower: an operator may raise that one.
+    const shares = mapTypes(sights, ({ counts, inForce }) => counts.leaderLimit ?? inForce);
     const needs = mapTypes(sights, ({ taskType, counts }) =>
       Math.min(wanted[taskType], counts.inFlight + counts.due + counts.manualLength),
     );
-    const shares = divideCeiling(ceiling, needs, inForce);
-    const targets = perTaskType((taskType) => Math.min(wanted[taskType], shares[taskType]));
+    const divided = divideCeiling(ceiling, needs, shares);
+    const targets = perTaskType((taskType) => Math.min(wanted[taskType], divided[taskType]));
     const inFlight = mapTypes(sights, ({ counts }) => counts.inFlight);
-    return grantWithin(ceiling, targets, inForce, inFlight);
+    return grantWithin(ceiling, targets, shares, inFlight);
   }
 
-  /** Under a ceiling, sets a limit even if it equals the configured one: an operator may raise that one. */
-  async #set({ taskType, watched, configured, inForce }: Sight, limit: number): Promise<void> {
-    if (watched.inForce !== null && limit === inForce) return;
-    const asConfigured = limit >= configured && this.deps.ceiling === null;
-    await this.deps.live.work.setEffectiveConcurrency(taskType, asConfigured ? null : limit);
+  /** Under a ceiling, sets a limit even if it equals the configured one, as for #grant. */
+  async #set({ taskType, watched, counts, configured, inForce }: Sight, limit: number): Promise<void> {
+    const { ceiling, live } = this.deps;
+    const isSet =
+      ceiling === null ? watched.inForce !== null && limit === inForce : limit === counts.leaderLimit;
+    if (isSet) return;
+    const asConfigured = limit >= configured && ceiling === null;
+    await live.work.setEffectiveConcurrency(taskType, asConfigured ? null : limit);
   }
 
   /** Logs a change, and saves the state for the next leader and for reports. */

@@ -31,9 +31,10 @@ export async function seedLimits({ work, records, ceiling }: Limits): Promise<vo
 async function seedCeiling(work: Limits['work'], ceiling: number): Promise<void> {
   const share = Math.max(1, Math.floor(ceiling / TASK_TYPES.length));
   for (const taskType of TASK_TYPES) await work.seedEffectiveConcurrency(taskType, share);
-  const inForce = await askPerTaskType(
-    async (taskType) => (await work.counts(taskType)).effectiveConcurrency,
-  );
+  const inForce = await askPerTaskType(async (taskType) => {
+    const { leaderLimit, effectiveConcurrency } = await work.counts(taskType);
+    return leaderLimit ?? effectiveConcurrency;
+  });
   if (sum(Object.values(inForce)) <= ceiling) return;
   for (const taskType of TASK_TYPES) {
     await work.setEffectiveConcurrency(taskType, Math.min(share, inForce[taskType]));

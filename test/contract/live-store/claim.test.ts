@@ -32,6 +32,7 @@ describeLiveStore('claim', (live) => {
       manualLength: 0,
       maxConcurrency: 8,
       effectiveConcurrency: 8,
+      leaderLimit: null,
     });
   });
 

@@ -23,7 +23,7 @@ describeLiveStore('effective limit', (live) => {
     expect(await work.counts(REALNAME)).toMatchObject({ maxConcurrency: 20, effectiveConcurrency: 4 });
     expect((await claim(live.store, 30)).items).toHaveLength(0);
     await work.setEffectiveConcurrency(REALNAME, 500);
-    expect(await inForce()).toBe(20);
+    expect(await work.counts(REALNAME)).toMatchObject({ effectiveConcurrency: 20, leaderLimit: 500 });
     expect((await claim(live.store, 30)).items).toHaveLength(16);
   });
 

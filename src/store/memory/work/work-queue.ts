@@ -120,6 +120,7 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
         manualLength: type.manual.length,
         maxConcurrency: type.limit,
         effectiveConcurrency: type.limitInForce,
+        leaderLimit: type.effectiveLimit,
       };
     },
 

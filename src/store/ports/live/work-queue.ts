@@ -130,6 +130,8 @@ export interface QueueCounts {
   readonly maxConcurrency: number | null;
   /** The limit in force: the configured one (its default before it is set), or less while the leader has lowered it. */
   readonly effectiveConcurrency: number;
+  /** The limit that the leader has set, in force where it is below the configured one; null: none. */
+  readonly leaderLimit: number | null;
 }
 
 /** Where one card is in the work of a task type. In the queue it is `queued` or `running`, never both. */

@@ -125,13 +125,15 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       const reply = await run('workCounts', taskType);
       const { limit, effectiveLimit, ...counts } = namedReply(COUNTS_REPLY, reply);
       const maxConcurrency = limitOf(limit);
+      const leaderLimit = limitOf(effectiveLimit);
       return {
         ...counts,
         maxConcurrency,
         effectiveConcurrency: Math.min(
           maxConcurrency ?? DEFAULT_MAX_CONCURRENCY,
-          limitOf(effectiveLimit) ?? Number.POSITIVE_INFINITY,
+          leaderLimit ?? Number.POSITIVE_INFINITY,
         ),
+        leaderLimit,
       };
     },
 

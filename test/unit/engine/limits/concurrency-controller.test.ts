@@ -1,6 +1,7 @@
 // One pass of the leader at a time, over the embedded store and a clock that does not move between passes.
 import { expect, it, vi } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
+import { sum } from '../../../../src/domain/numbers.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { ConcurrencyController } from '../../../../src/engine/limits/concurrency-controller.ts';
 import { seedLimits } from '../../../../src/engine/limits/seed-limits.ts';
@@ -368,6 +369,22 @@ it('under a ceiling sets a limit even if it equals the configured one, which may
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
   await fleet.live.work.setMaxConcurrency('realname', 1_000);
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
+});
+
+it('under a ceiling sets a limit that an operator has lowered, so that raising it again exceeds nothing', async () => {
+  const fleet = leader({ ceiling: 90 });
+  await fleet.seed();
+  const waiting = Array.from({ length: 500 }, (_, i) => String(i + 1));
+  for (const type of WATCHED) await fleet.live.manual.push(type, waiting);
+  await fleet.pass();
+  for (let i = 0; i < 4; i += 1) {
+    await fleet.live.work.setMaxConcurrency('realname', 5);
+    await fleet.pass();
+    expect((await fleet.inForce())[0]).toBe(5);
+    await fleet.live.work.setMaxConcurrency('realname', 100);
+    expect(sum(await fleet.inForce())).toBeLessThanOrEqual(90);
+  }
+  expect(await fleet.inForce()).toEqual([5, 43, 42]);
 });
 
 it('sets no limit that is in force already, under a ceiling too', async () => {

@@ -44,6 +44,14 @@ it('lowers what an earlier leader left in force when it is more than the ceiling
   expect(await inForce()).toEqual({ ...perTaskType(() => 10), package: 5 });
 });
 
+it('lowers also what a lower limit of an operator hides', async () => {
+  for (const taskType of TASK_TYPES) await live.work.setEffectiveConcurrency(taskType, 30);
+  for (const taskType of TASK_TYPES) await live.work.setMaxConcurrency(taskType, 5);
+  await seed(10 * TASK_TYPES.length);
+  for (const taskType of TASK_TYPES) await live.work.setMaxConcurrency(taskType, 100);
+  expect(await inForce()).toEqual(perTaskType(() => 10));
+});
+
 it('leaves the shares alone that a leader divided within the ceiling', async () => {
   for (const taskType of TASK_TYPES) await live.work.setEffectiveConcurrency(taskType, 5);
   await live.work.setEffectiveConcurrency('package', 10 * TASK_TYPES.length - 5 * (TASK_TYPES.length - 1));

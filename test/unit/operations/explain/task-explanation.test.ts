@@ -61,6 +61,7 @@ const counts = (over: Partial<TaskFacts['counts']> = {}): TaskFacts['counts'] =>
   manualLength: 0,
   maxConcurrency: 100,
   effectiveConcurrency: 100,
+  leaderLimit: null,
   ...over,
 });
 

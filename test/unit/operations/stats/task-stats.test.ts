@@ -19,6 +19,7 @@ const counts: LimitedCounts = {
   manualLength: 2,
   maxConcurrency: 7,
   effectiveConcurrency: 7,
+  leaderLimit: null,
 };
 
 function ring(changes: Partial<RingState>): RingState {
