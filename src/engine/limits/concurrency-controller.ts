@@ -95,6 +95,8 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
     const granted = this.#grant(sights, wanted);
     for (const taskType of TASK_TYPES) {
+      // What it saw before it stood still is no ground for what the next leader has given to another type.
+      if (this.deps.fence() === null) return TICK_MS;
       await this.#set(sights[taskType], granted[taskType]);
       await this.#conclude(sights[taskType], wanted[taskType], granted[taskType]);
     }

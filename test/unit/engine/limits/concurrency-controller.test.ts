@@ -387,6 +387,24 @@ it('under a ceiling sets a limit that an operator has lowered, so that raising i
   expect(await fleet.inForce()).toEqual([5, 43, 42]);
 });
 
+it('sets no limit by what it saw before it lost the lead', async () => {
+  const fleet = leader({ ceiling: 90 });
+  await fleet.seed();
+  await fleet.pass();
+  const before = await fleet.inForce();
+  await fleet.live.manual.push(
+    'package',
+    Array.from({ length: 500 }, (_, i) => String(i + 1)),
+  );
+  const counts = fleet.live.work.counts.bind(fleet.live.work);
+  vi.spyOn(fleet.live.work, 'counts').mockImplementation(async (taskType) => {
+    fleet.lose();
+    return counts(taskType);
+  });
+  await fleet.pass();
+  expect(await fleet.inForce()).toEqual(before);
+});
+
 it('sets no limit that is in force already, under a ceiling too', async () => {
   const fleet = leader({ ceiling: 90 });
   await fleet.seed();
