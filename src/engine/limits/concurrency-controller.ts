@@ -85,7 +85,8 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
   #strain = new StrainTrials();
 
   async runOnce(): Promise<number> {
-    if (this.deps.fence() === null) {
+    const lead = this.deps.fence();
+    if (lead === null) {
       this.#watched.clear();
       this.#strain = new StrainTrials();
       return TICK_MS;
@@ -95,8 +96,8 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
     const granted = this.#grant(sights, wanted);
     for (const taskType of TASK_TYPES) {
-      // What it saw before it stood still is no ground for what the next leader has given to another type.
-      if (this.deps.fence() === null) return TICK_MS;
+      // What it saw under another lead may be another task type's share by now.
+      if (this.deps.fence() !== lead) return TICK_MS;
       await this.#set(sights[taskType], granted[taskType]);
       await this.#conclude(sights[taskType], wanted[taskType], granted[taskType]);
     }
@@ -153,7 +154,7 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
     // Also where the configured limit is lower: an operator may raise that one.
     const shares = mapTypes(sights, ({ counts, inForce }) => counts.leaderLimit ?? inForce);
     const needs = mapTypes(sights, ({ taskType, counts }) =>
-      Math.min(wanted[taskType], counts.inFlight + counts.due + counts.manualLength),
+      Math.min(wanted[taskType], counts.inFlight + counts.due + counts.retryDue + counts.manualLength),
     );
     const divided = divideCeiling(ceiling, needs, shares);
     const targets = perTaskType((taskType) => Math.min(wanted[taskType], divided[taskType]));

@@ -1,6 +1,6 @@
 // Puts limits into force where none is: a live store that lost its data would use the built-in default instead of the
 // operator's limit, and no ceiling. At the start of an instance, and by the leader (leader-services.ts,
-// concurrency-controller.ts). Never changes a limit that is set: see operations/limits/concurrency.ts.
+// concurrency-controller.ts). Never changes what an operator has set: see operations/limits/concurrency.ts.
 import { sum } from '../../domain/numbers.ts';
 import { askPerTaskType, TASK_TYPES } from '../../domain/task-type.ts';
 import type { WorkQueue } from '../../store/ports/live/work-queue.ts';

@@ -39,6 +39,7 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
   const notes: AuditChange[] = [];
   const controllers: ConcurrencyController[] = [];
   let leads = true;
+  let fence = 1;
   let flushes = 0;
   const records = { configs: { concurrency: async () => LIMITS } };
   const ceiling = options.ceiling ?? null;
@@ -46,7 +47,7 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
     new ConcurrencyController({
       live,
       records,
-      fence: () => (leads ? 1 : null),
+      fence: () => (leads ? fence : null),
       adaptiveConcurrency: options.adaptiveConcurrency ?? true,
       ceiling,
       clock,
@@ -74,6 +75,10 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
     },
     regain: () => {
       leads = true;
+    },
+    /** It lost the lead, and got it again. */
+    leadAgain: () => {
+      fence += 1;
     },
     /** @returns when the next pass is due, milliseconds. */
     async pass(seen: Partial<Record<TaskType, Partial<StatsDelta>>> = {}, later = 1_000) {
@@ -387,7 +392,26 @@ it('under a ceiling sets a limit that an operator has lowered, so that raising i
   expect(await fleet.inForce()).toEqual([5, 43, 42]);
 });
 
-it('sets no limit by what it saw before it lost the lead', async () => {
+it('gives a type back its share of the ceiling by the retries that are due, too', async () => {
+  const fleet = leader({ ceiling: 90 });
+  await fleet.seed();
+  await fleet.pass();
+  const counts = fleet.live.work.counts.bind(fleet.live.work);
+  vi.spyOn(fleet.live.work, 'counts').mockImplementation(async (taskType) => ({
+    ...(await counts(taskType)),
+    retryDue: taskType === 'realname' ? 500 : 0,
+  }));
+  await fleet.live.work.setMaxConcurrency('realname', 1);
+  await fleet.pass();
+  await fleet.live.work.setMaxConcurrency('realname', 100);
+  await fleet.passes(2);
+  expect((await fleet.inForce())[0]).toBe(88);
+});
+
+it.each([
+  ['lost the lead', (fleet: ReturnType<typeof leader>) => fleet.lose()],
+  ['lost the lead and got another one', (fleet: ReturnType<typeof leader>) => fleet.leadAgain()],
+])('sets no limit by what it saw before it %s', async (_, happens) => {
   const fleet = leader({ ceiling: 90 });
   await fleet.seed();
   await fleet.pass();
@@ -398,7 +422,7 @@ it('sets no limit by what it saw before it lost the lead', async () => {
   );
   const counts = fleet.live.work.counts.bind(fleet.live.work);
   vi.spyOn(fleet.live.work, 'counts').mockImplementation(async (taskType) => {
-    fleet.lose();
+    happens(fleet);
     return counts(taskType);
   });
   await fleet.pass();
