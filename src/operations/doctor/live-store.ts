@@ -68,7 +68,7 @@ export async function liveStoreFindings(
     rightsFinding(missing, servers[0]?.address),
     each(policyFinding),
     each(versionFinding),
-    worst(fullestFirst(servers).map((server) => memoryFinding(server, neededBytes))),
+    worst(fullestFirst(servers, neededBytes).map((server) => memoryFinding(server, neededBytes))),
     loadFinding(before, servers, seconds),
     each(replicationFinding),
     await clockFinding('redis clock', () => live.now(), clock),
@@ -88,8 +88,9 @@ function rightsFinding({ user, needed, useful }: MissingRights, address: string 
   });
 }
 
-function fullestFirst(servers: readonly LiveServer[]): LiveServer[] {
-  const share = ({ usedBytes, limitBytes }: LiveServer) => (usedBytes ?? 0) / (limitBytes || Infinity);
+function fullestFirst(servers: readonly LiveServer[], neededBytes: number | null): LiveServer[] {
+  const share = ({ usedBytes, limitBytes }: LiveServer) =>
+    Math.max(usedBytes ?? 0, neededBytes ?? 0) / (limitBytes || Infinity);
   return [...servers].sort((a, b) => share(b) - share(a));
 }
 

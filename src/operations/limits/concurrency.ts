@@ -23,7 +23,8 @@ export class ConcurrencyOperations {
   }
 
   /**
-   * Sets a limit for the whole fleet; in force with the next claim of every worker.
+   * Sets a limit for the whole fleet; in force with the next claim of every worker, or where it is raised under
+   * `gateway.max_concurrency`, as soon as the leader gives it a share.
    * Throws `conflict` when it is not in the version expected, `unavailable`; after `unavailable` the call may be repeated.
    */
   async set(

@@ -16,6 +16,9 @@ export const limit: Invariant<Outside> = {
     const changed = new Map<string, number>();
     const isPoll = ({ name, iccid, at }: Call) =>
       typeOf.has(name) && at - (changed.get(iccid) ?? Number.NEGATIVE_INFINITY) > ASKED_AFTER_MS;
+    // A follow-up that waits for the rate has given its slot back, and asks the status again.
+    const mayHoldSlot = ({ name }: Call) =>
+      world.settings.rate === null || (typeOf.has(name) && name !== 'card_status');
     return {
       gateway: {
         called: (call) => {
@@ -24,12 +27,12 @@ export const limit: Invariant<Outside> = {
           const underWay = [...gateway.inFlight].filter(({ forgiven }) => !forgiven);
           // Once more by claims that nothing counts any more.
           const times = world.hasLostClaims ? 2 : 1;
+          const holdSlots = underWay.filter(mayHoldSlot).length;
           check(
-            underWay.length <= times * ceiling,
-            () => `${underWay.length} calls in flight, the ceiling is ${ceiling}`,
+            holdSlots <= times * ceiling,
+            () => `${holdSlots} calls in flight, the ceiling is ${ceiling}`,
           );
-          // A follow-up that waits for the rate has given its slot back, and asks the status again.
-          if (!isPoll(call) || (name === 'card_status' && world.settings.rate !== null)) return;
+          if (!isPoll(call) || !mayHoldSlot(call)) return;
           const calls = underWay.filter((one) => one.name === name && isPoll(one)).length;
           const type = typeOf.get(name) as TaskType;
           const limit = mostCalls(world, type);
