@@ -23,6 +23,8 @@ import type { LeaderMeans } from '../leadership.ts';
 import { seedLimits } from './seed-limits.ts';
 
 const TICK_MS = 1_000;
+/** What retries may hold of a limit while there is other work, as work-claim.lua has it. */
+const RETRY_SHARE = 0.1;
 /** With fewer calls in the tick, no point is added to the curve. */
 const POINT_CALLS = 20;
 
@@ -153,9 +155,11 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
     if (ceiling === null) return wanted;
     // Also where the configured limit is lower: an operator may raise that one.
     const shares = mapTypes(sights, ({ counts, inForce }) => counts.leaderLimit ?? inForce);
-    const needs = mapTypes(sights, ({ taskType, counts }) =>
-      Math.min(wanted[taskType], counts.inFlight + counts.due + counts.retryDue + counts.manualLength),
-    );
+    const needs = mapTypes(sights, ({ taskType, counts }) => {
+      // No more than they may take beside other work, or a type whose calls all fail would hold the share of one that works.
+      const retries = Math.min(counts.retryDue, Math.ceil(wanted[taskType] * RETRY_SHARE));
+      return Math.min(wanted[taskType], counts.inFlight + counts.due + retries + counts.manualLength);
+    });
     const divided = divideCeiling(ceiling, needs, shares);
     const targets = perTaskType((taskType) => Math.min(wanted[taskType], divided[taskType]));
     const inFlight = mapTypes(sights, ({ counts }) => counts.inFlight);

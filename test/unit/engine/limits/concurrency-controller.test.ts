@@ -404,8 +404,9 @@ it('gives a type back its share of the ceiling by the retries that are due, too'
   await fleet.live.work.setMaxConcurrency('realname', 1);
   await fleet.pass();
   await fleet.live.work.setMaxConcurrency('realname', 100);
-  await fleet.passes(2);
-  expect((await fleet.inForce())[0]).toBe(88);
+  await fleet.passes(3);
+  // What the others left; for all its retries it would have got 88, though none may take so much beside other work.
+  expect(await fleet.inForce()).toEqual([30, 27, 27]);
 });
 
 it.each([
