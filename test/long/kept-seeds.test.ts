@@ -8,7 +8,7 @@ const PROVE = [new URL('../world/run.js', import.meta.url).pathname, 'prove', '-
 
 it.each([
   ['a month is counted whose counter has grown past half of the former one', '4011'],
-  ['the ceiling holds also in the second after Redis lost its data', '4004'],
+  ['the ceiling of the gateway is put back before cards are due again after Redis lost its data', '4004'],
 ])('%s (seed %s)', async (_, seed) => {
   const prove = spawn('node', [
     ...PROVE,
