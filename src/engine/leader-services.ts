@@ -51,7 +51,7 @@ export function leaderServices(
     await seedLimits({ work: live.work, records, ceiling });
     await putPausesBack({ live, work: live.work, records, log, fence });
   };
-  // Once under each lead: a live store that lost its data grants another one, also to the same instance.
+  // Once under each lead: a live store that lost its data grants another one within a second, also to the same instance.
   let restoredUnder: number | null = null;
   const restoreLimits = async (under: number) => {
     if (restoredUnder === under) return;

@@ -70,7 +70,7 @@ export class World {
     readonly gateway: Omit<GatewayChanges, 'url'>;
     /** What the gateway allows; null: as much as comes. */
     readonly rate: { readonly perSecond: number; readonly burst: number } | null;
-    /** The polls that it allows at once, of all task types together; null: as many as their limits. */
+    /** The calls that it allows at once, of all task types together; null: as many as their limits. */
     readonly ceiling: number | null;
     readonly polling: { readonly cardCacheTtlSeconds: number };
   };

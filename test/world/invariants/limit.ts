@@ -8,7 +8,7 @@ const ASKED_AFTER_MS = 15_000;
 
 export const limit: Invariant<Outside> = {
   name: 'limit',
-  says: 'The gateway never has more polls of a task type in flight than its limit, nor more calls of all kinds than its ceiling.',
+  says: 'The gateway never has more polls of a task type in flight than its limit, nor of all together than its ceiling.',
   watch: (world, check) => {
     const { gateway } = world;
     const ceiling = world.settings.ceiling ?? Number.POSITIVE_INFINITY;
