@@ -27,26 +27,32 @@ export async function putPausesBack({
   fence,
 }: {
   readonly live: Pick<LiveStore, 'now'>;
-  readonly work: Pick<WorkQueue, 'pauses' | 'pause'>;
+  readonly work: Pick<WorkQueue, 'pauses' | 'pause' | 'resume'>;
   readonly records: { readonly audit: Pick<RecordStore['audit'], 'list'> };
   readonly log: Logger;
   readonly fence: LeaderMeans['fence'];
 }): Promise<boolean> {
   const sinceMs = (await live.now()) - PAUSE_SECONDS_BOUNDS.max * 1_000;
   const filter = { sinceMs, untilMs: null, actor: null, action: 'pause', object: null };
-  const { items } = await records.audit.list(filter, { offset: 0, limit: ENTRIES_READ });
+  const entries = async () => (await records.audit.list(filter, { offset: 0, limit: ENTRIES_READ })).items;
+  const items = await entries();
   // After the entries: a pause that was set between the two readings is in both.
   const present = await work.pauses();
   const nowMs = await live.now();
   let putBack = false;
   for (const taskType of TASK_TYPES) {
     if (present.some((pause) => pause.taskType === taskType && pause.source === 'operator')) continue;
-    const last = lastDone(items.filter((entry) => isOperatorsPause(entry, taskType)));
+    const last = lastChange(items, taskType);
     if (last?.action !== 'pause.begin') continue;
     const { seconds, reason } = last.after as { readonly seconds: number; readonly reason: string };
     const ms = Math.ceil(last.atMs + seconds * 1_000 - nowMs);
     if (ms < LEAST_LEFT_MS || fence() === null) continue;
     await work.pause(taskType, { source: 'operator', ms, reason, by: last.name });
+    // An operator who ended it since the entries were read has an entry by now, which comes before the act.
+    if (lastChange(await entries(), taskType)?.action === 'pause.end') {
+      await work.resume(taskType);
+      continue;
+    }
     putBack = true;
     if (nowMs - last.atMs < ANNOUNCED_MS) continue;
     log.warn({ task_type: taskType, reason, by: last.name }, 'a pause that Redis had lost is put back');
@@ -56,6 +62,10 @@ export async function putPausesBack({
 
 function isOperatorsPause({ object, role }: AuditRecord, taskType: TaskType): boolean {
   return (object === `task_type ${taskType}` || object === 'task_type all') && role !== DAEMON.role;
+}
+
+function lastChange(entries: readonly AuditRecord[], taskType: TaskType): AuditRecord | undefined {
+  return lastDone(entries.filter((entry) => isOperatorsPause(entry, taskType)));
 }
 
 /** The newest change that was made. One that failed has two entries: its announcement, and later that it failed. */

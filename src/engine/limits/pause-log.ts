@@ -17,7 +17,7 @@ const LOOK_EVERY_MS = 500;
 export class PauseLog extends LoopService<
   LeaderMeans & {
     readonly live: Pick<LiveStore, 'now'>;
-    readonly work: Pick<WorkQueue, 'pauses' | 'pause'>;
+    readonly work: Pick<WorkQueue, 'pauses' | 'pause' | 'resume'>;
     readonly records: { readonly audit: Pick<RecordStore['audit'], 'list'> };
     readonly log: Logger;
     readonly digest: Pick<AuditDigest, 'note'>;

@@ -84,10 +84,12 @@ describe('a live store that lost the pauses', () => {
   let pauseLog: PauseLog;
   let fence: number;
   let beforeEntriesAreRead: () => Promise<void>;
+  let beforePauseIsSet: () => Promise<void>;
 
   beforeEach(() => {
     fence = 1;
     beforeEntriesAreRead = async () => {};
+    beforePauseIsSet = async () => {};
     entries = [];
     said = [];
     lose();
@@ -95,7 +97,14 @@ describe('a live store that lost the pauses', () => {
     pauseLog = new PauseLog({
       live: { now: async () => clock.now() },
       // As after FLUSHALL: the same connection to a store without data.
-      work: { pauses: () => work.pauses(), pause: (...args) => work.pause(...args) },
+      work: {
+        pauses: () => work.pauses(),
+        pause: async (...args) => {
+          await beforePauseIsSet();
+          await work.pause(...args);
+        },
+        resume: (...args) => work.resume(...args),
+      },
       records: { audit: { list: readEntries } },
       fence: () => fence,
       clock,
@@ -107,7 +116,7 @@ describe('a live store that lost the pauses', () => {
 
   async function readEntries(): Promise<{ items: AuditRecord[]; total: number }> {
     await beforeEntriesAreRead();
-    return { items: entries, total: entries.length };
+    return { items: [...entries], total: entries.length };
   }
 
   function lose(): void {
@@ -217,6 +226,20 @@ describe('a live store that lost the pauses', () => {
     await pauseLog.runOnce();
     expect(await work.pauses()).toEqual([]);
     expect(said).toContain('polling resumed');
+  });
+
+  it('gets back none that an operator ends while it is put back', async () => {
+    await pauseAll(600);
+    lose();
+    clock.advance(60_000);
+    beforePauseIsSet = async () => {
+      beforePauseIsSet = async () => {};
+      entered('pause.end', 'task_type all');
+      for (const type of TASK_TYPES) await work.resume(type);
+    };
+    await pauseLog.runOnce();
+    expect(await work.pauses()).toEqual([]);
+    expect(said).not.toContain('a pause that Redis had lost is put back');
   });
 
   it('does not prolong one that is over, though the clock of its entry was ahead', async () => {
