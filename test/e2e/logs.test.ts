@@ -237,6 +237,36 @@ describe('inflating', () => {
   });
 });
 
+// On Node 24 and later, zlib-sync aborts a process some time after it inflated: only files of some size show that.
+describe('zlib-sync', () => {
+  const isRefused = Number.parseInt(process.versions.node, 10) >= 24;
+
+  it.each(['zlib-sync', 'auto'])(
+    'a search with --inflate %s ends well, and -v says what inflates',
+    async (inflate) => {
+      const tree = new LogTree();
+      const text = at('2026-02-01T10:00:00Z').repeat(20_000);
+      for (const name of ['a.gz', 'b.gz', 'c.gz'])
+        tree.write(name, Buffer.concat([gzipSync(text), gzipSync(text)]));
+      const { code, stdout, stderr } = await runCli([
+        'logs',
+        '--roots',
+        tree.root,
+        '--iccid',
+        CARD,
+        '--count-only',
+        '-v',
+        '--inflate',
+        inflate,
+      ]);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: '120000\n' });
+      expect(stderr).toMatch(/^gzip is inflated with (the (handle|streams) of node:zlib|zlib-sync)/);
+      expect(stderr.includes('zlib-sync is not loaded: it aborts Node 24 and later')).toBe(isRefused);
+      if (isRefused) expect(stderr).not.toContain('inflated with zlib-sync');
+    },
+  );
+});
+
 describe('worker threads', () => {
   it('find what one thread finds', async () => {
     const tree = new LogTree();

@@ -51,6 +51,7 @@ const OPTIONS = [
   { flags: '--all', doc: 'print every hit, in time order across files' },
   { flags: '--trace', doc: 'print the other lines of the same requests too' },
   { flags: '--no-prune', doc: 'search every file completely, whatever times it covers' },
+  { flags: '-v, --verbose', doc: 'say on standard error how gzip files are inflated' },
   {
     flags: '--inflate <how>',
     doc: 'gzip library: auto (the fastest available), zlib-sync, or node',
@@ -83,11 +84,14 @@ export const logs: CommandSpec = defineCommand({
     '--cache-dir': NO_INDEX,
   },
   run: async (context, { options }) => {
-    const [{ searchLogs }, { printAside, printReport }, { exitCodeOf }] = await Promise.all([
-      import('../../log-search/search.ts'),
-      import('../../log-search/report/print-report.ts'),
-      import('../../log-search/report/report.ts'),
-    ]);
+    const [{ searchLogs }, { printAside, printReport }, { exitCodeOf }, { inflateWords }] = await Promise.all(
+      [
+        import('../../log-search/search.ts'),
+        import('../../log-search/report/print-report.ts'),
+        import('../../log-search/report/report.ts'),
+        import('../../log-search/read/gzip/inflaters.ts'),
+      ],
+    );
     const hasTimes = [options.date, options.since, options.until].some((time) => time !== undefined);
     const search = searchOptions(options, await configFor(context, options, hasTimes));
     const report = await withProgress(context, (watch) => searchLogs({ ...search, ...watch }));
@@ -97,6 +101,7 @@ export const logs: CommandSpec = defineCommand({
       await writeAll(context.io, printReport(report, print));
       const aside = printAside(report, print);
       if (aside !== null) context.io.stderr.write(aside);
+      if (options.verbose === true) context.io.stderr.write(`${inflateWords(report.query.inflate)}\n`);
       return exitCodeOf(report);
     } finally {
       report.close();

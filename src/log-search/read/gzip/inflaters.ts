@@ -30,19 +30,47 @@ type MakeInflater = (emit: Emit, remainingBytes: number) => Inflater | null;
 /** Size of the output buffer: small enough to stay in a processor's cache until it is searched. */
 export const OUTPUT_BYTES = 524_288;
 
-const LIBRARIES: Readonly<Record<InflateChoice, ReadonlyArray<() => MakeInflater>>> = {
-  auto: [nodeLibrary, zlibSyncLibrary],
-  'zlib-sync': [zlibSyncLibrary],
+interface Library {
+  readonly name: string;
+  /** @throws when this Node cannot use it, or it is not installed. */
+  readonly load: () => MakeInflater;
+}
+
+const NODE_HANDLE: Library = { name: 'the handle of node:zlib', load: nodeLibrary };
+const ZLIB_SYNC: Library = { name: 'zlib-sync', load: zlibSyncLibrary };
+
+const LIBRARIES: Readonly<Record<InflateChoice, readonly Library[]>> = {
+  auto: [NODE_HANDLE, ZLIB_SYNC],
+  'zlib-sync': [ZLIB_SYNC],
   node: [],
 };
 
-const loaded = new Map<InflateChoice, MakeInflater | null>();
+interface LoadedLibrary {
+  readonly name: string;
+  readonly make: MakeInflater;
+}
+
+const loaded = new Map<InflateChoice, LoadedLibrary | null>();
 
 /** The first library of the choice that is installed and works; null: none. */
 export function fastLibrary(choice: InflateChoice): MakeInflater | null {
+  return loadedLibrary(choice)?.make ?? null;
+}
+
+/** One sentence for `logs -v`: which library inflates, and whether this Node can load zlib-sync. */
+export function inflateWords(choice: InflateChoice): string {
+  const used = `gzip is inflated with ${loadedLibrary(choice)?.name ?? 'the streams of node:zlib'}`;
+  return zlibSyncAborts() ? `${used}; zlib-sync is not loaded: it aborts Node 24 and later` : used;
+}
+
+function loadedLibrary(choice: InflateChoice): LoadedLibrary | null {
   const known = loaded.get(choice);
   if (known !== undefined) return known;
-  const library = LIBRARIES[choice].reduce<MakeInflater | null>((found, load) => found ?? tryOut(load), null);
+  const library = LIBRARIES[choice].reduce<LoadedLibrary | null>((found, { name, load }) => {
+    if (found !== null) return found;
+    const make = tryOut(load);
+    return make === null ? null : { name, make };
+  }, null);
   loaded.set(choice, library);
   return library;
 }
@@ -156,11 +184,20 @@ const WORTHWHILE_BYTES = 131_072;
 const MAX_INFLATERS = 300;
 
 /**
+ * Whether zlib-sync may end this process. Built with the headers of Node 24.19 and later, it aborts while its objects are
+ * collected as garbage (nodejs/node issue 65446), in worker threads and forks above all: no try-out can see that.
+ */
+function zlibSyncAborts(): boolean {
+  return Number.parseInt(process.versions.node, 10) >= 24;
+}
+
+/**
  * The package zlib-sync. It does not report where a stream ended, returns no data after an error, and leaks some 50 KiB per
  * inflater, so a small rest of a file is not worth one and a thread makes a limited number of them.
- * @throws Node's error when the package is missing or was never built.
+ * @throws Node's error when the package is missing or was never built; an error where it would abort Node.
  */
 function zlibSyncLibrary(): MakeInflater {
+  if (zlibSyncAborts()) throw new Error('zlib-sync aborts Node 24 and later');
   const library = createRequire(import.meta.url)('zlib-sync') as ZlibSync;
   let made = 0;
   return (emit, remainingBytes) => {
