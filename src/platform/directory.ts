@@ -17,7 +17,10 @@ interface MakeDirectoryOptions {
  */
 export function makeDirectory(path: string, options: MakeDirectoryOptions = {}): void {
   const missing: string[] = [];
-  for (let at = path; !exists(at); at = dirname(at)) missing.push(at);
+  let at = path;
+  for (; !exists(at); at = dirname(at)) missing.push(at);
+  // Versions of Node differ in which path they name when the file is above a missing level.
+  if (missing.length > 0 && !statSync(at).isDirectory()) throw notADirectory(path);
   for (const level of missing.reverse()) makeLevel(level, options);
   // Checked also when the path existed before: it may be a file.
   if (!statSync(path).isDirectory()) throw notADirectory(path);
