@@ -22,8 +22,6 @@ const shared = {
   maxWorkers: 6,
   // Modules are read once a process, not once a file: a third of the time. What a file leaves running ends with it.
   isolate: false,
-  // WebAssembly as it comes: compiling PGlite for speed costs more than its tests do.
-  execArgv: ['--liftoff-only'],
 };
 
 export default defineConfig({
@@ -59,7 +57,6 @@ export default defineConfig({
         test: {
           ...daily,
           ...shared,
-          execArgv: [],
           name: 'processes',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup,

@@ -4,15 +4,17 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { cliHere } from '../support/cli-here.ts';
 import { freePort } from '../support/free-port.ts';
-import { spawnDemo } from '../support/processes.ts';
+import { BINARY, spawnCli } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 it('polls a fleet out of nothing, prints its state, and answers every command', async () => {
   const listen = `127.0.0.1:${await freePort()}`;
-  const demo = spawnDemo('--cards', '100', '--listen', listen);
+  const program = [process.execPath, '--trace-wasm-compilation-times', BINARY] as const;
+  const demo = spawnCli(['demo', '--cards', '100', '--listen', listen], { program });
   await demo.waitForLine(/for trials only/);
   await demo.waitForLine(/^[●▲✖] (normal|warning|alert) {2}100 cards {2}realname [\d.]+\/s q\d+/);
-  expect(demo.stdout.split('\n')[0], 'the first state').not.toMatch(/alert|no instance polls/);
+  const states = demo.stdout.split('\n').filter((line) => /^[●▲✖]/.test(line));
+  expect(states[0], 'the first state').not.toMatch(/alert|no instance polls/);
 
   const env = { CARDPOLL_URL: `http://${listen}` };
   const answer = async (...argv: string[]) => {
@@ -48,5 +50,8 @@ it('polls a fleet out of nothing, prints its state, and answers every command', 
     await answer('trigger', 'single', '--card-id', cardId, '--task', 'realname', '--wait');
 
   expect((await cliHere(['cards', 'show', '123456789'], { env })).code).toBe(1);
+  // Compiling PGlite a second time, for speed, takes half a gigabyte of memory at once on Node 24.
+  expect(demo.stdout).toMatch(/using Liftoff/);
+  expect(demo.stdout).not.toMatch(/using TurboFan/);
   expect(await demo.stop('SIGINT')).toMatchObject({ code: 0, signal: null });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { cliHere } from '../support/cli-here.ts';
 import { freePort } from '../support/free-port.ts';
-import { BINARY, type RunningCli, spawnDemo } from '../support/processes.ts';
+import { BINARY, type RunningCli, spawnCli } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { Terminal } from '../support/terminal.ts';
 
@@ -25,7 +25,7 @@ let env: Record<string, string>;
 beforeAll(async () => {
   symlinkSync(BINARY, join(dir, 'cardpoll'));
   const listen = `127.0.0.1:${await freePort()}`;
-  demo = spawnDemo('--cards', '300', '--listen', listen);
+  demo = spawnCli(['demo', '--cards', '300', '--listen', listen]);
   await demo.waitForLine(/^[●▲✖] (normal|warning|alert) .*realname [\d.]+\/s q\d+/);
   env = {
     PATH: `${dir}:${process.env.PATH}`,

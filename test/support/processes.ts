@@ -31,11 +31,6 @@ export interface CliResult {
 
 export const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 
-/** For the demo: compiling PGlite for speed costs four seconds of computing, more than a test gains by it. */
-const LIGHT: readonly [string, ...string[]] = [process.execPath, '--liftoff-only', BINARY];
-
-export const spawnDemo = (...args: string[]) => spawnCli(['demo', ...args], { program: LIGHT });
-
 /** Runs one command to its end. A non-zero exit code is a result, not an error. */
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const { input = '', timeoutMs = 180_000 } = options;

@@ -3,6 +3,7 @@
 // client keeps transactions whole.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { setFlagsFromString } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { messageOf } from '../../platform/errors.ts';
@@ -11,6 +12,10 @@ import type { PgliteReply, PgliteRequest, PgliteWorkerData } from './protocol.ts
 
 const port = parentPort;
 if (port === null) throw new Error('pglite-worker runs as a worker thread only');
+
+// PGlite runs as its first compiler leaves it. Compiling it once more, for speed, takes half a gigabyte of memory at once on
+// Node 24, and more time than a try-out ever wins back (docs/benchmarks.md, "Memory").
+for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
 
 const PARSERS = { [TIMESTAMPTZ_OID]: epochMs };
 

@@ -84,7 +84,7 @@ async function open(dataDir = join(dir, 'data'), workerUrl = WORKER_URL): Promis
 
 /** Another process that opens the directory and keeps it open; resolves with its first line. */
 async function holder() {
-  const child = spawnOwned(process.execPath, ['--liftoff-only', HOLDER, join(dir, 'data'), WORKER_URL.href], {
+  const child = spawnOwned(process.execPath, [HOLDER, join(dir, 'data'), WORKER_URL.href], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line');
