@@ -4,7 +4,10 @@ import { messageOf } from '../../platform/errors.ts';
 import { duration, type Kind, refuse, shown, textOf } from '../kinds.ts';
 import { section, withDefault } from './setting.ts';
 
-/** A cron expression, or `off`. Five fields (minute, hour, day, month, weekday), or six with seconds in front. An expression that never matches is refused. */
+/**
+ * A cron expression, or `off`. Five fields (minute, hour, day, month, weekday), six with seconds in front, or seven with a year
+ * at the end as well. An expression that never matches is refused.
+ */
 const CRON_SCHEDULE: Kind<string> = {
   accepts: 'cron expression or off',
   parse: (raw) => {

@@ -195,6 +195,13 @@ describe('a scheduled cleanup', () => {
     return begun.map(({ dueMs }) => dueMs);
   };
 
+  const passMinutes = async (minutes: number) => {
+    for (let minute = 0; minute < minutes; minute += 1) {
+      await cleaner.runOnce();
+      clock.advance(60_000);
+    }
+  };
+
   beforeEach(() => {
     clock.set(at('03:00:00'));
     cleaner = cleanerBy('30 3 * * *', PAUSE_MS, 'Asia/Shanghai');
@@ -273,14 +280,33 @@ describe('a scheduled cleanup', () => {
   it('begins once in a night with an hour that comes twice, also for a leader of the second one', async () => {
     clock.set('2026-11-01T06:10:00Z'); // 01:10, the second time
     cleaner = cleanerBy('30 1 * * *', PAUSE_MS, 'America/New_York');
-    for (let pass = 0; pass < 60; pass += 1) {
-      await cleaner.runOnce();
-      clock.advance(60_000);
-    }
+    await passMinutes(60);
     expect(begun).toEqual([]);
     clock.set('2026-11-02T06:31:00Z');
     await cleaner.runOnce();
     expect(begun.map(({ dueMs }) => dueMs)).toEqual([Date.parse('2026-11-02T06:30:00Z')]);
+  });
+
+  it.each([
+    ['30 2 * * *', 'Europe/Berlin', '2027-03-28T00:00:00Z', '2027-03-28T01:00:00Z'],
+    ['0 2 * * *', 'America/New_York', '2027-03-14T05:00:00Z', '2027-03-14T07:00:00Z'],
+    ['15 2 * * *', 'Australia/Lord_Howe', '2027-10-02T14:00:00Z', '2027-10-02T15:30:00Z'],
+  ])('begins when the clocks skip its time: %s in %s', async (schedule, zone, from, expected) => {
+    clock.set(from);
+    cleaner = cleanerBy(schedule, PAUSE_MS, zone);
+    await passMinutes(4 * 60);
+    expect(begun.map(({ dueMs }) => dueMs)).toEqual([Date.parse(expected)]);
+  });
+
+  it.each([
+    ['Europe/Berlin', '2027-10-30T23:30:00Z'],
+    ['America/New_York', '2027-11-07T04:30:00Z'],
+  ])('begins in both hours of the same name when it runs every hour in %s', async (zone, from) => {
+    clock.set(from);
+    cleaner = cleanerBy('0 * * * *', PAUSE_MS, zone);
+    await passMinutes(4 * 60);
+    const hours = [0.5, 1.5, 2.5, 3.5].map((hour) => Date.parse(from) + hour * 3_600_000);
+    expect(begun.map(({ dueMs }) => dueMs)).toEqual(hours);
   });
 
   it('never begins when it is off', async () => {

@@ -125,6 +125,7 @@ describe('CSV rows', () => {
     expect(read('card_id,iccid', '1,"a,""b"')).toEqual({ card_id: '1', iccid: 'a,"b' });
     expect(read('card_id,iccid', ' 1 , "a,b" ')).toEqual({ card_id: '1', iccid: 'a,b' });
     expect(read('card_id,iccid', '" 1 ",""')).toEqual({ card_id: '1', iccid: '' });
+    expect(read('card_id,iccid', '1,\u3000"a,b"')).toEqual({ card_id: '1', iccid: 'a,b' });
     expect(read('card_id,iccid', '  ')).toBeNull();
   });
 
