@@ -13,6 +13,7 @@ import {
   type WebhookOutcome,
 } from '../../platform/meter.ts';
 import { PlainHistogram } from './plain-histogram.ts';
+import { type StoredSeries, StoredSummary } from './stored-summary.ts';
 
 type Observe = ReturnType<PlainHistogram['series']>;
 
@@ -195,5 +196,9 @@ export class Page {
     labelNames: readonly Label[] = [],
   ): Counter<Label> {
     return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
+  }
+
+  summary(name: string, help: string, series: readonly StoredSeries[]): void {
+    new StoredSummary(PREFIX + name, help, series, this.registry);
   }
 }

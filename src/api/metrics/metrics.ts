@@ -136,15 +136,16 @@ function fleetMetrics({ overview, reconciliation, failures, alerts, retention, c
     'task_type',
   ]);
   for (const task of overview.tasks) skipped.inc({ task_type: task.taskType }, task.skippedRevolutions);
-  const quantile = page.gauge(
-    'poll_duration_quantile_seconds',
-    'Time within which this share of the polls of the last five minutes ended',
-    ['task_type', 'quantile'],
+  page.summary(
+    'fleet_poll_duration_seconds',
+    'Duration of all polls of the fleet; the quantiles are of the last five minutes',
+    overview.tasks.map(({ taskType, p50Ms, p95Ms, durationMs, total }) => ({
+      labels: { task_type: taskType },
+      quantiles: { 0.5: scaled(p50Ms, 1 / 1000), 0.95: scaled(p95Ms, 1 / 1000) },
+      sum: durationMs / 1000,
+      count: total,
+    })),
   );
-  for (const { taskType, p50Ms, p95Ms } of overview.tasks) {
-    if (p50Ms !== null) quantile.set({ task_type: taskType, quantile: '0.5' }, p50Ms / 1000);
-    if (p95Ms !== null) quantile.set({ task_type: taskType, quantile: '0.95' }, p95Ms / 1000);
-  }
   const polls = page.counter('polls_total', 'Polls since counting began', ['task_type', 'result']);
   for (const { taskType, succeeded, failed } of overview.tasks) {
     polls.inc({ task_type: taskType, result: 'succeeded' }, succeeded);

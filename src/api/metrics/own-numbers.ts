@@ -3,6 +3,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type Instruments, PREFIX } from './instruments.ts';
 
+/** Gauges of prom-client that carry the suffix of a counter, and are the sum of the metric without it. */
+const SUMS = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
+
 /** The numbers of this instance. */
 export interface InstanceState {
   /** It advances the schedules of the fleet. */
@@ -21,6 +24,7 @@ export class OwnNumbers {
   constructor(instance: () => InstanceState, instruments: Instruments) {
     this.#registries = [this.#registry, instruments.registry];
     collectDefaultMetrics({ prefix: PREFIX, register: this.#registry });
+    for (const name of SUMS) this.#registry.removeSingleMetric(`${PREFIX}${name}`);
     new Gauge({
       name: `${PREFIX}leader`,
       help: '1 while this instance advances the schedules',

@@ -56,6 +56,7 @@ export const taskStats = report('TaskStats', {
   total: z.int().describe('Polls since counting began; so are succeeded and failed'),
   succeeded: z.int(),
   failed: z.int(),
+  durationMs: z.number().describe('Sum of the durations of the polls in total'),
   held: z
     .int()
     .describe(

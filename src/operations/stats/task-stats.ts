@@ -36,6 +36,7 @@ export function taskStatsOf(
     total: stats.total,
     succeeded: stats.succeeded,
     failed: stats.failed,
+    durationMs: rounded(stats.durationMs),
     held,
     successRate: successRate === null ? null : percentDown(successRate),
     avgDurationMs: roundedOrNull(avgDurationMs),

@@ -41,6 +41,7 @@ export function task(taskType: TaskType, over: Partial<TaskBody> = {}): TaskBody
     failed: 10,
     held: 0,
     success_rate: 99,
+    duration_ms: 120_500,
     avg_duration_ms: 120.5,
     p50_ms: 110,
     p95_ms: 250.5,

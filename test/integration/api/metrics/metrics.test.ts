@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { Instruments } from '../../../../src/api/metrics/instruments.ts';
+import { durationBucketOf } from '../../../../src/domain/numbers.ts';
 import type { StopSettings } from '../../../../src/domain/stops/stop.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { FlowControlledGateway } from '../../../../src/gateway/flow/flow-control.ts';
@@ -11,12 +12,14 @@ import { applyToRules, ruleFields } from '../../../support/alert-rules.ts';
 import { type ApiUnderTest, startApi } from '../../../support/api-under-test.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
+import { breachesOf } from '../../../support/metric-conventions.ts';
 import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
 import type { RedisServer } from '../../../support/redis-server.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const TOKEN = { role: 'viewer' as const, token: 'viewer-token-viewer-token' };
+const SUMMARY = 'cardpoll_fleet_poll_duration_seconds';
 const WITH_TOKEN = { headers: { authorization: `Bearer ${TOKEN.token}` } };
 
 let redis: RedisServer;
@@ -31,6 +34,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 interface Samples {
+  readonly text: string;
   readonly values: ReadonlyMap<string, number>;
   readonly types: ReadonlyMap<string, string>;
 }
@@ -39,10 +43,12 @@ async function scrape(from: ApiUnderTest): Promise<Samples> {
   const reply = await from.call('GET', '/metrics');
   expect(reply.status).toBe(200);
   expect(reply.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
-  const lines = String(reply.body).split('\n');
+  const text = String(reply.body);
+  const lines = text.split('\n');
   const values = lines.filter((line) => line !== '' && !line.startsWith('#'));
   const types = lines.flatMap((line) => [...line.matchAll(/^# TYPE (\S+) (\S+)$/g)]);
   return {
+    text,
     values: new Map(
       values.map((line) => [
         line.slice(0, line.lastIndexOf(' ')),
@@ -68,6 +74,8 @@ describe('before anything was polled', () => {
       expect(values.get(`cardpoll_failing_cards{task_type="${type}"}`)).toBe(0);
       expect(values.get(`cardpoll_queue_length{task_type="${type}"}`)).toBe(0);
       expect(values.has(`cardpoll_poll_success_ratio{task_type="${type}"}`)).toBe(false);
+      expect(values.get(`${SUMMARY}_count{task_type="${type}"}`)).toBe(0);
+      expect(values.has(`${SUMMARY}{quantile="0.5",task_type="${type}"}`)).toBe(false);
     }
     expect(types.get('cardpoll_poll_success_ratio')).toBe('gauge');
     expect(types.get('cardpoll_polls_total')).toBe('counter');
@@ -79,13 +87,10 @@ describe('before anything was polled', () => {
 });
 
 describe('names', () => {
-  it('carry the prefix and base units, and no label has a value without end', async () => {
-    const { values, types } = await scrape(api);
-    for (const name of types.keys()) {
-      expect(name).toMatch(/^cardpoll_/);
-      expect(name).not.toMatch(/_(ms|milliseconds|percent|mb|kilobytes)(_|$)/);
-      if (types.get(name) === 'counter') expect(name).toMatch(/_total$/);
-    }
+  it('follow the conventions with a prefix, and no label has a value without end', async () => {
+    const { text, types, values } = await scrape(api);
+    expect(breachesOf(text)).toEqual([]);
+    for (const name of types.keys()) expect(name).toMatch(/^cardpoll_/);
     const labels = [...values.keys()].flatMap((key) =>
       [...key.matchAll(/[{,](\w+)="/g)].map((match) => match[1]),
     );
@@ -112,6 +117,7 @@ describe('after polls', () => {
         succeeded: 9,
         failed: 1,
         durationMs: 5_000,
+        durations: { [durationBucketOf(100)]: 9, [durationBucketOf(4_100)]: 1 },
         reasons: { timeout: 1 },
       }),
     );
@@ -149,12 +155,16 @@ describe('after polls', () => {
       'cardpoll_polls_total{task_type="carddata",result="failed"}': 1,
       'cardpoll_poll_success_ratio{task_type="carddata"}': 0.9,
       'cardpoll_poll_duration_mean_seconds{task_type="carddata"}': 0.5,
+      [`${SUMMARY}_sum{task_type="carddata"}`]: 5,
+      [`${SUMMARY}_count{task_type="carddata"}`]: 10,
       'cardpoll_recent_failures{task_type="carddata",reason="timeout"}': 1,
       'cardpoll_in_flight{task_type="carddata"}': 1,
       'cardpoll_concurrency_limit{task_type="carddata"}': 4,
       'cardpoll_concurrency_usage_ratio{task_type="carddata"}': 0.25,
       'cardpoll_manual_length{task_type="carddata"}': 2,
       cardpoll_workers: 1,
+      [`${SUMMARY}{quantile="0.5",task_type="carddata"}`]: expect.closeTo(0.1, 1),
+      [`${SUMMARY}{quantile="0.95",task_type="carddata"}`]: expect.closeTo(4.6, 1),
       'cardpoll_card_cache_lookups_total{result="hit"}': 30,
       'cardpoll_card_cache_lookups_total{result="miss"}': 10,
     });
