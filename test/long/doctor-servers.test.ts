@@ -178,13 +178,13 @@ it('servers that are too old, as real ones report themselves but for the version
   expect(code).toBe(1);
   expect(found('redis version')).toMatchObject({
     status: 'failed',
-    detail: expect.stringMatching(/ runs 5\.\S+, which lacks commands that cardpoll needs$/),
-    hint: 'upgrade it to 6.2 or later',
+    detail: expect.stringMatching(/ lacks commands that cardpoll needs: Redis 5\.\S+$/),
+    hint: 'replace it by Valkey, or by Redis 6.2 or later',
   });
   expect(found('postgresql version')).toMatchObject({
     status: 'failed',
-    detail: '13 lacks features that cardpoll needs',
-    hint: 'upgrade it to 14 or later',
+    detail: expect.stringMatching(/^PostgreSQL \d+\.\d+ lacks features that cardpoll needs$/),
+    hint: 'upgrade it to PostgreSQL 14 or later',
   });
   const updated = { CARDPOLL_REDIS_URL: redis.url, CARDPOLL_DATABASE_URL: databaseUrl };
   const { statusOf } = await runDoctor(await surroundings(updated));

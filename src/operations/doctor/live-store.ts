@@ -102,8 +102,8 @@ function worst(findings: readonly Finding[]): Finding {
 }
 
 /** Only `ok` or `unknown`: opening refuses a server that reports that it evicts keys. */
-function policyFinding({ address, version }: LiveServer): Finding {
-  return version === null
+function policyFinding({ address, software }: LiveServer): Finding {
+  return software === null
     ? unknown(
         POLICY,
         `${address} does not report it; a Redis that evicts keys would lose scheduled cards`,
@@ -112,15 +112,16 @@ function policyFinding({ address, version }: LiveServer): Finding {
     : ok(POLICY, 'noeviction');
 }
 
-function versionFinding({ address, version }: LiveServer): Finding {
+function versionFinding({ address, software, redisVersion }: LiveServer): Finding {
   const check = 'redis version';
-  if (version === null) return unknown(check, `${address} does not report its version`, HIDDEN);
-  const isOld = version.localeCompare(LEAST_VERSION, 'en', { numeric: true }) < 0;
+  if (software === null) return unknown(check, `${address} does not report its version`, HIDDEN);
+  const isOld =
+    redisVersion !== null && redisVersion.localeCompare(LEAST_VERSION, 'en', { numeric: true }) < 0;
   return isOld
-    ? failed(check, `${address} runs ${version}, which lacks commands that cardpoll needs`, {
-        hint: `upgrade it to ${LEAST_VERSION} or later`,
+    ? failed(check, `${address} lacks commands that cardpoll needs: ${software}`, {
+        hint: `replace it by Valkey, or by Redis ${LEAST_VERSION} or later`,
       })
-    : ok(check, version);
+    : ok(check, software);
 }
 
 function memoryFinding({ address, usedBytes, limitBytes }: LiveServer, neededBytes: number | null): Finding {

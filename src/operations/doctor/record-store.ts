@@ -67,12 +67,12 @@ export async function recordStoreFindings(
   ];
 }
 
-function versionFinding({ majorVersion }: RecordServer): Finding {
+function versionFinding({ majorVersion, software }: RecordServer): Finding {
   const check = 'postgresql version';
   return majorVersion >= LEAST_MAJOR_VERSION
-    ? ok(check, String(majorVersion))
-    : failed(check, `${majorVersion} lacks features that cardpoll needs`, {
-        hint: `upgrade it to ${LEAST_MAJOR_VERSION} or later`,
+    ? ok(check, software)
+    : failed(check, `${software} lacks features that cardpoll needs`, {
+        hint: `upgrade it to PostgreSQL ${LEAST_MAJOR_VERSION} or later`,
       });
 }
 

@@ -4,6 +4,7 @@ import type { LiveServer, LiveStore } from '../ports/live/live-store.ts';
 import { redisCardCache } from './cards/card-cache.ts';
 import type { RedisClient } from './client/client.ts';
 import { type ConnectionLog, connectRedis, type RedisAccess } from './client/connect.ts';
+import { infoFields, softwareOf } from './client/info.ts';
 import { findMissingRights } from './client/rights.ts';
 import { redisCoordination } from './instances/coordination.ts';
 import { redisKeys } from './keys.ts';
@@ -74,12 +75,7 @@ async function readIdentity(client: RedisClient): Promise<string> {
 async function readServers(client: RedisClient): Promise<LiveServer[]> {
   const infos = await client.infos();
   return infos.map(({ address, info }) => {
-    const fields = new Map(
-      info.split('\r\n').flatMap((line): [string, string][] => {
-        const colon = line.indexOf(':');
-        return colon < 1 ? [] : [[line.slice(0, colon), line.slice(colon + 1)]];
-      }),
-    );
+    const fields = infoFields(info);
     const number = (name: string): number | null => {
       const value = fields.get(name);
       return value === undefined || !/^\d+(\.\d+)?$/.test(value) ? null : Number(value);
@@ -88,7 +84,8 @@ async function readServers(client: RedisClient): Promise<LiveServer[]> {
     const user = number('used_cpu_user_main_thread');
     return {
       address,
-      version: fields.get('redis_version') ?? null,
+      software: softwareOf(info),
+      redisVersion: fields.get('redis_version') ?? null,
       writable: fields.get('role') === undefined ? null : fields.get('role') === 'master',
       usedBytes: number('used_memory'),
       // 0 means no limit: then the memory of the machine counts.

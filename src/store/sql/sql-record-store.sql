@@ -46,8 +46,10 @@ LIMIT 3
 -- snapshot, prepared transactions, replication slots, and standbys that send feedback without a slot. transactions: how many
 -- have begun since. open_ms is NULL for a slot or a standby, which keep no time, and for a session of another user unless this
 -- user is a member of pg_read_all_stats. Such a session has no backend_type either.
+-- software: the beginning of `PostgreSQL 17.12 (Debian 17.12-0+deb13u1) on x86_64-pc-linux-gnu, compiled by ...`.
 -- usage_months: months for which both usage tables have a partition. None before the tables exist.
 SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
+  split_part(split_part(version(), ' (', 1), ' on ', 1) AS software,
   current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
     - coalesce(current_setting('reserved_connections', true)::integer, 0) AS max_connections,
   (SELECT count(*) FROM pg_stat_activity

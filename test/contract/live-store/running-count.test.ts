@@ -1,9 +1,11 @@
 // The running count that operators see, and the slots that it should show.
+import { execFileSync } from 'node:child_process';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
+import { redisServerPath } from '../../support/provision.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, settle } from './stores.ts';
 
 describeLiveStore('running count', (live) => {
@@ -54,7 +56,12 @@ it('reports the state of the server', async () => {
   expect(await store.servers()).toEqual([
     {
       address: `127.0.0.1:${port}`,
-      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      // As the program names itself: `Valkey server v=9.1.2 sha=...`.
+      software: execFileSync(redisServerPath(), ['--version'], { encoding: 'utf8' }).replace(
+        / server v=(\S+).*/s,
+        ' $1',
+      ),
+      redisVersion: expect.stringMatching(/^\d+\.\d+\.\d+/),
       writable: true,
       usedBytes: expect.any(Number),
       limitBytes: expect.any(Number),

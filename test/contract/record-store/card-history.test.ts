@@ -124,6 +124,7 @@ describeRecordStore('the record store for the doctor', (db) => {
     const server = await db.store.server();
     expect(server).toMatchObject({ readOnlyBy: null, waitsForStandby: false, standbys: 0 });
     expect(server.majorVersion).toBeGreaterThanOrEqual(14);
+    expect(server.software).toMatch(new RegExp(`^PostgreSQL ${server.majorVersion}\\.\\d+$`));
     expect(server.connections).toBeLessThanOrEqual(server.maxConnections);
     expect(server.usageMonths).toEqual(expect.arrayContaining(['2026-09', '2026-10', '2026-11', '2026-12']));
   });

@@ -60,7 +60,10 @@ export interface MissingRights {
 export interface LiveServer {
   /** host:port */
   readonly address: string;
-  readonly version: string | null;
+  /** Product and version, such as `Valkey 9.1.2`; for display. */
+  readonly software: string | null;
+  /** The version of Redis whose commands it has; forks report that next to their own. */
+  readonly redisVersion: string | null;
   /** False for a replica that this client took for a master. */
   readonly writable: boolean | null;
   readonly usedBytes: number | null;

@@ -82,6 +82,8 @@ export async function earlierTime(
 
 export interface RecordServer {
   readonly majorVersion: number;
+  /** Product and version, such as `PostgreSQL 17.12`; for display. */
+  readonly software: string;
   /** Connections for ordinary users; the next fields count the connections in use and those of daemons. */
   readonly maxConnections: number;
   readonly connections: number;

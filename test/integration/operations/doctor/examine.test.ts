@@ -15,7 +15,8 @@ import { instanceOf } from '../../../support/polled-fleet.ts';
 
 const SERVER: LiveServer = {
   address: '10.0.0.1:6379',
-  version: '7.0.0',
+  software: 'Redis 7.0.0',
+  redisVersion: '7.0.0',
   writable: true,
   usedBytes: 1,
   limitBytes: 8e9,

@@ -22,7 +22,8 @@ const briefly = (findings: readonly { check: string; status: string; detail: str
 describe('a Redis', () => {
   const WELL: LiveServer = {
     address: '[fd00::1]:6379',
-    version: '7.0.15',
+    software: 'Redis 7.0.15',
+    redisVersion: '7.0.15',
     writable: true,
     usedBytes: 2 * MIB,
     limitBytes: 100 * MIB,
@@ -69,7 +70,7 @@ describe('a Redis', () => {
       'redis: ok: answers',
       'redis rights: ok: its user has all rights that cardpoll needs',
       'redis maxmemory-policy: ok: noeviction',
-      'redis version: ok: 7.0.15',
+      'redis version: ok: Redis 7.0.15',
       'redis memory: ok: [fd00::1]:6379: 2 MiB of 100 MiB used',
       'redis load: ok: its thread is 0 % busy',
       'redis replication: ok: 0 replicas, persistence is on; lost state is rebuilt from the cards',
@@ -85,18 +86,23 @@ describe('a Redis', () => {
   });
 
   it.each([
-    ['6.2.0', 'ok'],
-    ['6.3', 'ok'],
-    ['7.0.1', 'ok'],
-    ['6.1.9', 'failed'],
-    ['5.9.0', 'failed'],
-    [null, 'unknown'],
-  ])('a Redis of version %s: %s', async (version, status) => {
-    expect((await found('redis version', { version }))?.status).toBe(status);
+    ['Redis 6.2.0', '6.2.0', 'ok'],
+    ['Redis 6.3', '6.3', 'ok'],
+    ['Redis 10.0.1', '10.0.1', 'ok'],
+    ['Redis 6.1.9', '6.1.9', 'failed'],
+    ['Redis 5.9.0', '5.9.0', 'failed'],
+    ['Valkey 9.1.2', '7.2.4', 'ok'],
+    ['speaks Redis 5.0.0, server name other', '5.0.0', 'failed'],
+    ['server name garnet (1.1.0)', null, 'ok'],
+    [null, null, 'unknown'],
+  ])('a server that says %s (Redis %s): %s', async (software, redisVersion, status) => {
+    const finding = await found('redis version', { software, redisVersion });
+    expect(finding?.status).toBe(status);
+    if (software !== null) expect(finding?.detail).toContain(software);
   });
 
   it('a Redis that reports nothing may evict keys', async () => {
-    const policy = await found('redis maxmemory-policy', { version: null });
+    const policy = await found('redis maxmemory-policy', { software: null });
     expect([policy?.status, policy?.hint]).toEqual(['unknown', expect.stringContaining('+info')]);
   });
 
@@ -112,11 +118,11 @@ describe('a Redis', () => {
   });
 
   it('a Redis that is too old must be upgraded, and one that reports no version is named', async () => {
-    expect(await found('redis version', { version: '6.1.9' })).toMatchObject({
-      detail: '[fd00::1]:6379 runs 6.1.9, which lacks commands that cardpoll needs',
-      hint: 'upgrade it to 6.2 or later',
+    expect(await found('redis version', { software: 'Redis 6.1.9', redisVersion: '6.1.9' })).toMatchObject({
+      detail: '[fd00::1]:6379 lacks commands that cardpoll needs: Redis 6.1.9',
+      hint: 'replace it by Valkey, or by Redis 6.2 or later',
     });
-    expect((await found('redis version', { version: null }))?.detail).toBe(
+    expect((await found('redis version', { software: null }))?.detail).toBe(
       '[fd00::1]:6379 does not report its version',
     );
   });
@@ -264,6 +270,7 @@ describe('a Redis', () => {
 describe('a PostgreSQL', () => {
   const WELL: RecordServer = {
     majorVersion: 15,
+    software: 'PostgreSQL 15.18',
     maxConnections: 100,
     connections: 12,
     ownConnections: 10,
@@ -301,7 +308,7 @@ describe('a PostgreSQL', () => {
   it('a PostgreSQL that is well', async () => {
     expect(briefly(await look({}))).toEqual([
       'postgresql: ok: answers',
-      'postgresql version: ok: 15',
+      'postgresql version: ok: PostgreSQL 15.18',
       'postgresql connections: ok: 10 for 1 instance and 2 of others, of 100',
       'postgresql replication: ok: 0 standbys',
       'postgresql transactions: ok: no old transaction keeps dead rows',
@@ -346,10 +353,11 @@ describe('a PostgreSQL', () => {
 
   it('a PostgreSQL of a version that is too old', async () => {
     expect((await found('postgresql version', { majorVersion: 14 }))?.status).toBe('ok');
-    expect(await found('postgresql version', { majorVersion: 13 })).toMatchObject({
+    const old = { majorVersion: 13, software: 'PostgreSQL 13.23' };
+    expect(await found('postgresql version', old)).toMatchObject({
       status: 'failed',
-      detail: '13 lacks features that cardpoll needs',
-      hint: 'upgrade it to 14 or later',
+      detail: 'PostgreSQL 13.23 lacks features that cardpoll needs',
+      hint: 'upgrade it to PostgreSQL 14 or later',
     });
   });
 
