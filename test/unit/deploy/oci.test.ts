@@ -8,6 +8,10 @@ import { ALL_SETTINGS } from '../../../src/config/settings/settings.ts';
 
 const read = (path: string) =>
   readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
+/** Such as `Valkey 9.1.2`. */
+const TESTED = [...read('docs/installation.md').matchAll(/^\| \S+ [\d.]+ +\| (\S+ [\d.]+) +\|/gm)].map(
+  ([, name]) => name,
+);
 const VARIABLES = ALL_SETTINGS.flatMap(({ env, file }) => [env, file?.env]);
 
 /** Without comments, a line an instruction. */
@@ -70,20 +74,36 @@ it('the composition keeps what Redis and PostgreSQL hold, and evicts nothing', (
     expect.arrayContaining(['--maxmemory-policy', 'noeviction', '--appendonly', 'yes']),
   );
   // Otherwise the entry point of the image does not leave root.
-  expect(services.redis?.command?.[0]).toBe('redis-server');
+  expect(services.redis?.command?.[0]).toBe('valkey-server');
+  expect(Object.keys(volumes)).toEqual(['valkey', 'postgres']);
   for (const name of ['redis', 'postgres']) {
     expect(services[name]).toMatchObject({
       healthcheck: expect.anything(),
-      volumes: [expect.stringContaining(`${name}:`)],
+      volumes: [expect.stringMatching(new RegExp(`^(${Object.keys(volumes).join('|')}):/`))],
     });
-    expect(services[name]?.image).toMatch(/:\d+\.\d+[\w.-]*$/);
-    expect(Object.keys(volumes)).toContain(name);
   }
   for (const name of ['api', 'worker']) {
     expect(Object.keys(services[name]?.depends_on ?? {})).toEqual(['redis', 'postgres']);
   }
   // The API is this machine's alone, until somebody puts TLS before it.
   expect(services.api?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+});
+
+it('the servers of the composition are ones that were tested, in just this version', () => {
+  const products = { redis: 'Valkey', postgres: 'PostgreSQL' };
+  for (const [service, product] of Object.entries(products)) {
+    const [, version] = /:(\d+\.\d+[\d.]*)-\w+$/.exec(composition.services[service]?.image ?? '') ?? [];
+    expect(TESTED).toContain(`${product} ${version}`);
+  }
+});
+
+it('test:servers tries every server that the installation page lists, and no other', () => {
+  const rows = [...read('docs/installation.md').matchAll(/^\| (Valkey|Redis|PostgreSQL) ([\d.]+) +\|/gm)];
+  const tried = read('scripts/test-servers.sh').matchAll(/^(valkey|redis|postgresql) ([\d.]+) /gm);
+  expect(rows.map(([, product, version]) => `${product?.toLowerCase()} ${version}`)).toEqual(
+    [...tried].map(([, product, version]) => `${product} ${version}`),
+  );
+  expect(rows.length).toBeGreaterThan(5);
 });
 
 it('the composition has every password in a file of secrets/ that the installation page makes', () => {
