@@ -1,6 +1,7 @@
 // Builds the Debian package: `npm run package:deb [-- --revision N] [--out DIR]`. Binary, production packages, units,
 // manual, completions, logrotate and configuration are laid out as Debian wants them and packed by dpkg-deb; the scripts
 // the package runs and its control file are in deploy/debian. The same commit makes the same bytes (SOURCE_DATE_EPOCH).
+// Standard output is the path of the package; what it does at the moment is on standard error.
 // Why it depends on nodejs and brings no Node of its own: docs/decisions/0020-packages.md.
 import { execFileSync } from 'node:child_process';
 import {
@@ -20,6 +21,7 @@ import { dirname, extname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { copyright } from './deb-copyright.js';
+import { productionPackages } from './production-packages.js';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const { values: given } = parseArgs({
@@ -32,33 +34,44 @@ const epoch = process.env.SOURCE_DATE_EPOCH ?? output('git', 'log', '-1', '--for
 const NOT_NEEDED = new Set(['.md', '.markdown', '.ts', '.mts', '.cts', '.map', '.flow', '.sh', '.html']);
 
 /** Would want a compiler; what uses it does without. */
-const NOT_BUILT = ['zlib-sync', 'nan'];
+const NOT_BUILT = ['node_modules/zlib-sync', 'node_modules/nan'];
 const architecture = output('dpkg', '--print-architecture');
 
 const stage = mkdtempSync(join(tmpdir(), 'cardpoll-deb-'));
+const begun = performance.now();
 try {
   process.umask(0o022);
   chmodSync(stage, 0o755);
+  step('copying the program and its npm packages from node_modules');
   layOutProgram();
+  step('writing manual, completions, units and documentation');
   layOutManual();
   layOutCompletions();
   layOutService();
   layOutDocumentation();
-  process.stdout.write(`${pack()}\n`);
+  step('packing with xz, which takes longest');
+  const file = pack();
+  const megabytes = (lstatSync(file).size / 1e6).toFixed(1);
+  process.stderr.write(`done: ${megabytes} MB in ${Math.ceil((performance.now() - begun) / 1000)} s\n`);
+  process.stdout.write(`${file}\n`);
 } finally {
   rmSync(stage, { recursive: true });
+}
+
+/** @param {string} doing */
+function step(doing) {
+  process.stderr.write(`${doing} ...\n`);
 }
 
 function layOutProgram() {
   for (const name of ['bin', 'dist']) copy(name, `usr/lib/cardpoll/${name}`);
   copy('package.json', 'usr/lib/cardpoll/package.json');
-  copy('package-lock.json', 'usr/lib/cardpoll/package-lock.json');
-  // Native packages come prebuilt for this machine, or not at all.
-  const flags = ['--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
-  execFileSync('npm', ['ci', ...flags, '--silent'], { cwd: staged('usr/lib/cardpoll'), stdio: 'inherit' });
-  rmSync(staged('usr/lib/cardpoll/package-lock.json'));
-  for (const name of ['.bin', ...NOT_BUILT]) {
-    rmSync(staged(`usr/lib/cardpoll/node_modules/${name}`), { recursive: true, force: true });
+  for (const path of productionPackages(ROOT).filter((one) => !NOT_BUILT.includes(one))) {
+    cpSync(join(ROOT, path), staged(`usr/lib/cardpoll/${path}`), {
+      recursive: true,
+      // What is in it and needed has a path of its own.
+      filter: (from) => from !== join(ROOT, path, 'node_modules'),
+    });
   }
   for (const file of filesBelow(staged('usr/lib/cardpoll'))) {
     if (isNotNeeded(file)) rmSync(file);

@@ -22,9 +22,8 @@ mode() { [ "$(inside stat -c %U:%G:%a "$1")" = "$2" ] || fail "$1 is not $2"; }
 echo 'it is reproducible'
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
-npm run --silent package:deb -- --out "$work/first" >/dev/null
+first=$(npm run --silent package:deb -- --out "$work/first")
 npm run --silent package:deb -- --out "$work/second" >/dev/null
-first=$(echo "$work"/first/*.deb)
 cmp "$first" "$work/second/$(basename "$first")"
 
 echo 'lintian finds no error'
