@@ -5,8 +5,8 @@ export const DESCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
   cardpoll: [
     `cardpoll polls a fleet of IoT SIM cards, tens of millions of them, through an upstream HTTP gateway and stores the
     results in PostgreSQL: whether a card is real-name verified (task type \`realname\`), how much data it used this
-    month (\`carddata\`), and whether it is over its package (\`package\`; such a card is stopped at the gateway, at
-    most once a month). Redis coordinates any number of instances.`,
+    month (\`carddata\`), and whether it is over its package (\`package\`; such a card is stopped at the gateway: once a
+    month, and once more for a larger allowance or another SIM). Redis coordinates any number of instances.`,
     `\`cardpoll daemon\` does the work. Most other commands are clients of the daemon's admin API. Some need no daemon,
     for example \`logs\`, \`doctor\`, \`migrate\` and \`token\`.`,
     `Data goes to standard output, everything else to standard error. On a terminal, tables leave out columns that do not
