@@ -60,6 +60,8 @@ const STATUS_OF_CODE: Record<string, number> = {
   [TOO_BUSY]: 429,
   [UNSUPPORTED_ENCODING]: 415,
   [EXPECTATION_FAILED]: 417,
+  // The daemon works in part, and its operator needs to read which right is missing.
+  postgres_rights_missing: 503,
 };
 
 /** What is said of a field or query parameter that no route reads. */

@@ -12,6 +12,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { hostAndPort } from '../../platform/addresses.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { RecordStore } from '../ports/records/record-store.ts';
+import type { DatabaseUser } from '../sql/client/missing-right.ts';
 import { epochMs, namedRows, TIMESTAMPTZ_OID } from '../sql/client/rows.ts';
 import {
   inTransaction,
@@ -84,9 +85,15 @@ export async function openPostgresRecordStore(options: PostgresOptions): Promise
   return sqlRecordStore('postgres', boundedClient(client, Math.max(2, max - KEPT_CONNECTIONS)), client);
 }
 
+/** What errors say about the server and who is connected. */
+interface Server {
+  readonly where: string;
+  readonly user: DatabaseUser;
+}
+
 export class PostgresClient implements SqlClient {
   readonly #pool: pg.Pool;
-  readonly #where: string;
+  readonly #server: Server;
   readonly #connected = new Set<pg.PoolClient>();
   /** The process of the server that served each connection first. */
   readonly #backends = new WeakMap<pg.ClientBase, number>();
@@ -97,7 +104,7 @@ export class PostgresClient implements SqlClient {
   #trusted = new WeakSet<pg.PoolClient>();
 
   constructor(options: PostgresOptions) {
-    this.#where = describe(options.url);
+    this.#server = describe(options.url);
     this.#pool = new pg.Pool({
       connectionString: options.url,
       application_name: options.applicationName,
@@ -111,7 +118,8 @@ export class PostgresClient implements SqlClient {
         const values = [STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS, IDLE_IN_TRANSACTION_TIMEOUT_MS];
         const first = { text: sql.text('begin'), values, query_timeout: CONNECT_TIMEOUT_MS };
         const { rows } = await client.query<{ read_only: boolean; pid: number }>(first);
-        if (rows[0]?.read_only === true && options.readsOnly !== true) throw readOnlyError(this.#where);
+        if (rows[0]?.read_only === true && options.readsOnly !== true)
+          throw readOnlyError(this.#server.where);
         this.#backends.set(client, rows[0]?.pid ?? 0);
       },
     });
@@ -158,7 +166,7 @@ export class PostgresClient implements SqlClient {
     const client = await this.#connect();
     let reusable = false;
     try {
-      const result = await use(new ConnectionRunner(client, this.#where));
+      const result = await use(new ConnectionRunner(client, this.#server));
       reusable = true;
       return result;
     } catch (error) {
@@ -173,7 +181,7 @@ export class PostgresClient implements SqlClient {
 
   async #connect(): Promise<pg.PoolClient> {
     for (;;) {
-      const client = await translated(this.#pool.connect(), this.#where);
+      const client = await translated(this.#pool.connect(), this.#server);
       if (this.#trusted.has(client)) return client;
       client.release(true);
     }
@@ -190,10 +198,10 @@ export class PostgresClient implements SqlClient {
     const clients = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     try {
       const backends = new Set(clients.map((client) => this.#backends.get(client)));
-      if (backends.size < clients.length) throw transactionPooling(this.#where);
+      if (backends.size < clients.length) throw transactionPooling(this.#server.where);
       for (const client of clients.flatMap((one) => [one, one])) {
-        const { rows } = await translated(client.query<{ pid: number }>(sql.text('backend')), this.#where);
-        if (rows[0]?.pid !== this.#backends.get(client)) throw transactionPooling(this.#where);
+        const { rows } = await translated(client.query<{ pid: number }>(sql.text('backend')), this.#server);
+        if (rows[0]?.pid !== this.#backends.get(client)) throw transactionPooling(this.#server.where);
       }
     } catch (error) {
       this.#owning = null;
@@ -216,18 +224,18 @@ function isStatementError(error: unknown): boolean {
 }
 
 /** What the database says in our words; what others say while they hold a connection stays theirs. */
-async function translated<T>(answer: Promise<T>, where: string): Promise<T> {
+async function translated<T>(answer: Promise<T>, { where, user }: Server): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    throw translateSqlError(error, where);
+    throw translateSqlError(error, where, user);
   }
 }
 
 class ConnectionRunner implements SqlTransaction {
   constructor(
     private readonly client: pg.PoolClient,
-    private readonly where: string,
+    private readonly server: Server,
   ) {}
 
   async query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
@@ -238,7 +246,7 @@ class ConnectionRunner implements SqlTransaction {
       query_timeout: answerTimeoutMs,
       rowMode: 'array' as const,
     };
-    const { fields, rows } = await translated(this.client.query(query), this.where);
+    const { fields, rows } = await translated(this.client.query(query), this.server);
     return namedRows(fields, rows) as Row[];
   }
 
@@ -249,20 +257,21 @@ class ConnectionRunner implements SqlTransaction {
       text,
       query_timeout: LONG_ANSWER_TIMEOUT_MS,
     };
-    await translated(this.client.query(unlimited), this.where);
+    await translated(this.client.query(unlimited), this.server);
   }
 
   async copyIn(sql: string, data: string): Promise<void> {
     const written = pipeline(Readable.from([Buffer.from(data)]), this.client.query(copyFrom(sql)));
-    await translated(written, this.where);
+    await translated(written, this.server);
   }
 }
 
-/** Host and port of the server, as pg reads them from the URL; never the password. */
-function describe(url: string): string {
+/** What pg reads from the URL, or takes where the URL does not say it; never the password. */
+function describe(url: string): Server {
   try {
-    const { host, port } = new pg.Client({ connectionString: url });
-    return host.startsWith('/') ? `PostgreSQL at ${host}` : `PostgreSQL at ${hostAndPort(host, port)}`;
+    const { host, port, user = '', database = '' } = new pg.Client({ connectionString: url });
+    const where = host.startsWith('/') ? `PostgreSQL at ${host}` : `PostgreSQL at ${hostAndPort(host, port)}`;
+    return { where, user: { role: user, database } };
   } catch (error) {
     throw new CardpollError(
       'config',

@@ -1,6 +1,7 @@
 // Turns what a driver throws into a CardpollError; both drivers call it at their edge. The original error, with its
 // SQLSTATE, stays available as `cause` for the few callers that retry on one.
 import { CardpollError, messageOf, tlsFaultOf } from '../../../platform/errors.ts';
+import { type DatabaseUser, grantFor } from './missing-right.ts';
 
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',
@@ -29,8 +30,10 @@ export const DEADLOCK = '40P01';
 export const SERIALIZATION_FAILURE = '40001';
 export const UNIQUE_VIOLATION = '23505';
 const OVERLOADED_STATES = new Set(['57014', '55P03', DEADLOCK, SERIALIZATION_FAILURE]);
-const SCHEMA_STATES = new Set(['42P01', '42703', '42883', '3F000']);
-const ACCESS_STATES = new Set(['28P01', '28000', '3D000', '42501']);
+const SCHEMA_STATES = new Set(['42P01', '42703', '42883']);
+const ACCESS_STATES = new Set(['28P01', '28000', '3D000']);
+/** The second: no schema in which the role may create tables. */
+const RIGHT_STATES = new Set(['42501', '3F000']);
 
 /** A prepared statement is there that should not be, or the other way round: another connection's. */
 const POOLING_STATES = new Set(['42P05', '26000']);
@@ -84,8 +87,15 @@ export function readOnlyError(where: string, cause?: unknown): CardpollError {
   );
 }
 
-/** @param where names the database for a human, without credentials: `PostgreSQL at db1:5432`. */
-export function translateSqlError(error: unknown, where: string): CardpollError {
+/**
+ * @param where names the database for a human, without credentials: `PostgreSQL at db1:5432`.
+ * @param user who is connected; null: not known.
+ */
+export function translateSqlError(
+  error: unknown,
+  where: string,
+  user: DatabaseUser | null = null,
+): CardpollError {
   if (error instanceof CardpollError) return error;
   const state = sqlStateOf(error);
   const message = messageOf(error);
@@ -124,7 +134,7 @@ export function translateSqlError(error: unknown, where: string): CardpollError 
       details('Look for long transactions and locks in pg_stat_activity.'),
     );
   }
-  return translateLasting(error, state, message, where);
+  return translateLasting(error, state, message, { where, user });
 }
 
 function isUnreachable(state: string, message: string): boolean {
@@ -138,7 +148,12 @@ function isUnreachable(state: string, message: string): boolean {
 }
 
 /** Errors that waiting does not cure. */
-function translateLasting(error: unknown, state: string, message: string, where: string): CardpollError {
+function translateLasting(
+  error: unknown,
+  state: string,
+  message: string,
+  { where, user }: { readonly where: string; readonly user: DatabaseUser | null },
+): CardpollError {
   const details = (hint: string) => ({ cause: error, hint });
   if (SCHEMA_STATES.has(state)) {
     return new CardpollError(
@@ -148,12 +163,20 @@ function translateLasting(error: unknown, state: string, message: string, where:
       details('Run: cardpoll migrate up'),
     );
   }
+  if (RIGHT_STATES.has(state)) {
+    return new CardpollError(
+      'config',
+      'postgres_rights_missing',
+      `${where} refuses a statement: ${message}`,
+      details(grantFor(message, user)),
+    );
+  }
   if (ACCESS_STATES.has(state)) {
     return new CardpollError(
       'config',
       'postgres_access_refused',
       `${where} refuses access: ${message}`,
-      details('Check user, password, database name and privileges in the database URL.'),
+      details('Check user, password and database name in the database URL.'),
     );
   }
   if (POOLING_STATES.has(state)) return transactionPooling(where, error);

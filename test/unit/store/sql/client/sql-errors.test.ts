@@ -21,6 +21,8 @@ describe('translateSqlError', () => {
     ['42P01', 'config', 'not_migrated'],
     ['28P01', 'config', 'postgres_access_refused'],
     ['3D000', 'config', 'postgres_access_refused'],
+    ['42501', 'config', 'postgres_rights_missing'],
+    ['3F000', 'config', 'postgres_rights_missing'],
     ['23514', 'invalid', 'value_refused'],
     ['22003', 'invalid', 'value_refused'],
     ['P0001', 'invalid', 'value_refused'],
@@ -49,6 +51,14 @@ describe('translateSqlError', () => {
     ]);
     expect(translateSqlError(error, 'x')).toMatchObject({ code: 'postgres_unreachable' });
     expect(translateSqlError(error, 'x').message).toContain('::1:5432');
+  });
+
+  it('asks for the right that the message names, where it cannot read the message', () => {
+    const message = 'keine Berechtigung für Tabelle cards';
+    const user = { role: 'card poll', database: 'cardpoll' };
+    expect(translateSqlError(failure('42501', message), 'x', user).hint).toBe(
+      'Grant the role "card poll" the right that the message names, or name the owner of the tables in the database URL.',
+    );
   });
 
   it('leaves alone what is translated already, and does not hide a bug', () => {
