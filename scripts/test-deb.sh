@@ -1,8 +1,8 @@
 #!/bin/sh
 # Proves the Debian package: the same commit makes the same bytes, lintian has no errors, and on a fresh Debian 13 (a
-# directory made by debootstrap) it installs, upgrades, is removed and purged. `npm run test:deb [-- DIRECTORY]`, as root;
-# a directory given is used, and made where it is missing, so that a second run is quick. Not part of npm test: it takes
-# minutes and downloads a Debian.
+# directory made by debootstrap) it installs, upgrades, is removed and purged. `npm run test:deb [-- DIRECTORY [SUITE]]`, as root;
+# a directory given is used, and made where it is missing, so that a second run is quick. SUITE is another Debian than trixie, with
+# the Node that it has (forky: 24). Not part of npm test: it takes minutes and downloads a Debian.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -11,6 +11,7 @@ for program in debootstrap lintian; do
 done
 work=$(mktemp -d)
 root=${1:-$work/root}
+suite=${2:-trixie}
 trap 'umount "$root/proc" 2>/dev/null || true; rm -rf "$work"' EXIT
 
 fail() { echo "failed: $*" >&2; exit 1; }
@@ -30,7 +31,7 @@ echo 'lintian finds no error'
 lintian --allow-root --fail-on error "$first" >"$work/lintian.log" || fail "$(grep '^E:' "$work/lintian.log")"
 
 echo 'a fresh Debian'
-[ -d "$root" ] || debootstrap --variant=minbase trixie "$root" >"$work/debootstrap.log" || fail "$(tail "$work/debootstrap.log")"
+[ -d "$root" ] || debootstrap --variant=minbase "$suite" "$root" >"$work/debootstrap.log" || fail "$(tail "$work/debootstrap.log")"
 mount -t proc proc "$root/proc"
 # By apt and not by debootstrap, which does not configure what systemd depends on before it unpacks systemd.
 inside apt-get install -q -y --no-install-recommends nodejs systemd logrotate >"$work/apt.log" || fail "$(tail "$work/apt.log")"
@@ -39,6 +40,7 @@ inside apt-get purge -q -y cardpoll >/dev/null 2>&1 || true
 echo 'installs'
 cp "$first" "$root/cardpoll.deb"
 inside apt-get install -q -y --no-install-recommends /cardpoll.deb >"$work/install.log" || fail "$(tail "$work/install.log")"
+inside node --version
 inside cardpoll version
 inside cardpoll gateway --help >/dev/null
 inside id cardpoll >/dev/null || fail 'no user cardpoll'
@@ -52,6 +54,31 @@ inside systemctl is-enabled cardpoll.service >/dev/null || fail 'the service is 
 inside systemd-analyze verify --man=no cardpoll.service cardpoll@1.service cardpoll-worker@1.service || fail 'the unit is not sound'
 inside cardpoll daemon --config /etc/cardpoll/cardpoll.yaml 2>"$work/daemon.log" && fail 'started without a gateway'
 grep -q 'gateway' "$work/daemon.log" || fail "$(cat "$work/daemon.log")"
+
+echo 'doctor and migrate read the secrets of the unit, and never speak of other stores'
+tools="$work/tools.log"
+as() { inside setpriv --reuid="$1" --regid=cardpoll --clear-groups cardpoll "$2" --config /etc/cardpoll/cardpoll.yaml >"$tools" 2>&1 || true; }
+shows() { grep -q -e "$1" "$tools" || fail "$(cat "$tools")"; }
+hides() { if grep -q -e "$1" "$tools"; then fail "$(cat "$tools")"; fi; }
+echo 'gateway: { url: "http://127.0.0.1:9" }' >>"$root/etc/cardpoll/cardpoll.yaml"
+for secret in 'redis_url redis://:SESAME@127.0.0.1:1' 'database_url postgres://cardpoll:SESAME@127.0.0.1:1/cardpoll'; do
+    echo "${secret#* }" | inside install -m 600 /dev/stdin "/etc/credstore/cardpoll.${secret%% *}"
+done
+for tool in doctor migrate; do
+    as root "$tool"
+    shows 'secret_files (/etc/credstore/cardpoll.database_url)'
+    hides embedded
+    hides SESAME
+    as cardpoll "$tool"
+    shows 'no permission to look into /etc/credstore; run this command with sudo'
+    hides embedded
+done
+sed -i 's/^secret_files/#&/' "$root/etc/cardpoll/cardpoll.yaml"
+for tool in doctor migrate; do
+    as root "$tool"
+    shows 'cardpoll.service reads /etc/credstore/cardpoll.database_url'
+done
+sed -i 's/^#secret_files/secret_files/' "$root/etc/cardpoll/cardpoll.yaml"
 
 echo 'upgrades, and keeps what was configured'
 echo 'log_level: warn' >>"$root/etc/cardpoll/cardpoll.yaml"

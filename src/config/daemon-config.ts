@@ -39,6 +39,11 @@ export interface AdoptConfig extends Pick<DaemonConfig, 'timeZone'> {
 
 export interface MigrateConfig {
   readonly database:
-    | { readonly kind: 'postgres'; readonly databaseUrl: string }
+    | {
+        readonly kind: 'postgres';
+        readonly databaseUrl: string;
+        /** What gives the URL: the name of a flag, a variable or a file. */
+        readonly from: string | null;
+      }
     | { readonly kind: 'embedded'; readonly dataDir: string };
 }

@@ -35,6 +35,15 @@ export function changeableByOthers(path: string): string | null {
   return open === null ? null : `every user can write ${open}; run chmod o-w ${open}`;
 }
 
+/** `hidden`: a directory on the way may not be looked into. */
+export function presence(path: string): 'present' | 'absent' | 'hidden' {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined ? 'absent' : 'present';
+  } catch {
+    return 'hidden';
+  }
+}
+
 function mode(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
 }

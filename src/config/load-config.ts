@@ -15,8 +15,8 @@ import { readModule } from './gateway/load-module.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules, checkGatewayUrl, checkStoreRules } from './rules.ts';
 import { LOG_SEARCH, type SignSettings } from './settings/command-settings.ts';
-import { waysToSet } from './settings/setting.ts';
-import { CONFIG_FILE, SETTINGS } from './settings/settings.ts';
+import { nameOf, waysToSet } from './settings/setting.ts';
+import { ALL_SETTINGS, CONFIG_FILE, SETTINGS } from './settings/settings.ts';
 import { readRedisTlsFiles, readTlsFiles } from './tls-files.ts';
 
 /** @throws CardpollError kind `config` with all problems at once. */
@@ -73,7 +73,10 @@ export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateCo
   const databaseUrl = reader.read(url);
   const dataDir = reader.read(directory) ?? defaultDataDir(inputs.env);
   const config = reader.finish<MigrateConfig>({
-    database: databaseUrl === null ? { kind: 'embedded', dataDir } : { kind: 'postgres', databaseUrl },
+    database:
+      databaseUrl === null
+        ? { kind: 'embedded', dataDir }
+        : { kind: 'postgres', databaseUrl, from: reader.originOf(url) },
   });
   if (databaseUrl !== null || reader.isSet(directory) || reader.isSet(CONFIG_FILE)) return config;
   const context = await currentContext(inputs.env);
@@ -100,6 +103,21 @@ export async function loadAdoptConfig(inputs: ConfigInputs): Promise<AdoptConfig
   const ways = `${waysToSet(SETTINGS.stores.redisUrl)}, and the database URL`;
   throw new CardpollError('config', 'no_redis', 'no Redis to adopt: none is configured', {
     hint: `give ${ways}`,
+  });
+}
+
+/** A secret, or a URL that may hold one, and what gives it: the name of a flag, a variable or a file. */
+interface SecretOrigin {
+  readonly name: string;
+  readonly from: string;
+}
+
+/** The secrets that `secret_files` gives to a command. */
+export async function loadSecretOrigins(inputs: ConfigInputs): Promise<SecretOrigin[]> {
+  const reader = await SettingReader.open(inputs);
+  return ALL_SETTINGS.flatMap((setting) => {
+    const from = setting.file === null ? null : reader.originOf(setting);
+    return from?.startsWith('secret_files ') ? [{ name: nameOf(setting), from }] : [];
   });
 }
 

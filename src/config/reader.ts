@@ -1,16 +1,16 @@
 // Finds the value of each setting: flag > environment > config file > profile of the gateway > default. Collects every problem instead of
 // stopping at the first; `finish` throws them together.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { CardpollError, type ErrorKind, type FieldProblem, unreadableText } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
 import { type ConfigFile, type FileValue, NO_FILE, readConfigFile } from './config-file.ts';
-import { badConfigRights, openToOthers } from './file-rights.ts';
+import { badConfigRights, openToOthers, presence } from './file-rights.ts';
 import { readProfile, underConfigFile } from './gateway/profile.ts';
 import { BadValue } from './kinds.ts';
 import { GONE_SETTINGS } from './settings/gone.ts';
-import { nameOf, type Section, type Setting, type Values } from './settings/setting.ts';
-import { ALL_SETTINGS, CONFIG_FILE, SETTINGS } from './settings/settings.ts';
+import { nameOf, type Section, type Setting, type Values, waysToSet } from './settings/setting.ts';
+import { ALL_SETTINGS, CONFIG_FILE, SECRET_FILES, SETTINGS } from './settings/settings.ts';
 import { didYouMean } from './suggest.ts';
 
 /** The sources of settings besides the config file. */
@@ -166,7 +166,9 @@ export class SettingReader {
     if (fileVariable !== undefined) return this.#readSecret(setting, fileVariable, setting.file?.env ?? '');
     const credential = this.#credentialPath(setting);
     if (credential !== null) return this.#readSecret(setting, credential, 'systemd credential');
-    if (setting.yaml === null) return null;
+    const secret = this.#secretFile(setting);
+    if (secret !== null) return this.#readSecret(setting, secret, SECRET_FILES.yaml ?? '');
+    if (setting.yaml === null || this.#unusable.has(setting)) return null;
     return this.file.values.get(setting.yaml) ?? this.#profile.get(setting.yaml) ?? null;
   }
 
@@ -176,6 +178,36 @@ export class SettingReader {
     if (directory === undefined || setting.file === null) return null;
     const path = join(directory, setting.file.credential);
     return existsSync(path) ? path : null;
+  }
+
+  /**
+   * The file that systemd would give to the unit. Where it did give this process its credentials, they are all there is. null: there is
+   * none, or whether there is one cannot be known; then the setting is refused, since the unit may run with another value.
+   */
+  #secretFile(setting: Setting<unknown>): string | null {
+    if (setting.file === null || isForClients(setting)) return null;
+    if (nonEmpty(this.inputs.env.CREDENTIALS_DIRECTORY) !== undefined) return null;
+    for (const pattern of this.read(SECRET_FILES)) {
+      const path = pattern.replace('*', setting.file.credential);
+      const found = presence(path);
+      if (found === 'present') return path;
+      if (found === 'hidden') return this.#refuseHidden(setting, dirname(path));
+      const encrypted = join(`${dirname(path)}.encrypted`, basename(path));
+      if (presence(encrypted) === 'present') {
+        const only = `only its unit can read ${encrypted}, which is encrypted`;
+        this.#refuse(setting, `secret_files: ${only}; give this command ${waysToSet(setting)}`);
+      }
+    }
+    return null;
+  }
+
+  /** Once for all secrets of a directory. */
+  #refuseHidden(setting: Setting<unknown>, directory: string): null {
+    this.#unusable.add(setting);
+    const message = `secret_files: no permission to look into ${directory}; run this command with sudo`;
+    if (!this.#problems.some((problem) => problem.message === message))
+      this.#problems.push({ field: 'secret_files', message });
+    return null;
   }
 
   #readSecret(setting: Setting<unknown>, path: string, origin: string): FileValue | null {

@@ -17,6 +17,7 @@ import { listTable, ofItems } from '../../terminal/table.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../confirm.ts';
 import { ownAnswer, printAnswer, printList } from '../output/print.ts';
+import { showSecretOrigins } from '../secret-origins.ts';
 
 /** The gateway would answer a mistyped card as one that it does not know. */
 const CARD = formed('ICCID of 18 to 22 digits', ICCID, 'is not an ICCID of 18 to 22 digits');
@@ -57,6 +58,7 @@ const tryProfile = defineCommand({
       ...(profile === undefined ? {} : { '--gateway-profile': profile }),
     };
     const config = await loadGatewayConfig({ ...configInputs, flags });
+    await showSecretOrigins(context);
     if (only !== null && INTERFACES[only].answer === null) {
       const plan = [`${only === 'stop' ? 'Stops' : 'Resumes'} card ${iccid} at ${config.gateway.url}.`];
       await confirm(context, plan, options, 'gateway');

@@ -3,6 +3,7 @@
 import type { MigrateConfig } from '../../config/daemon-config.ts';
 import { loadMigrateConfig } from '../../config/load-config.ts';
 import { SETTINGS } from '../../config/settings/settings.ts';
+import { SECRET_FILES_LINE, secretsOfUnit } from '../../config/unit-secrets.ts';
 import { plainText } from '../../domain/plain-text.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../platform/exit-codes.ts';
 import { listTable, ofItems } from '../../terminal/table.ts';
@@ -13,6 +14,8 @@ import { ownAnswer, printAnswer } from '../output/print.ts';
 async function migrateAnd(context: CommandContext, action: MigrateAction): Promise<number> {
   const config = await loadMigrateConfig(context.configInputs);
   context.io.stderr.write(`database: ${databaseText(config)}\n`);
+  for (const path of config.database.kind === 'embedded' ? secretsOfUnit() : [])
+    context.io.stderr.write(`warning: cardpoll.service reads ${path}: ${TO_READ_IT}\n`);
   const { applied, migrations } = await context.launchers.migrate(config, action, (id) =>
     context.io.stderr.write(`applying ${id}\n`),
   );
@@ -49,11 +52,14 @@ function currentText(items: ReadonlyArray<{ id: string; newer: boolean }>): stri
   return newer.length === 0 ? own : `${own}; of a later version: ${newer.join(', ')}`;
 }
 
-/** The address of the database, without the password. */
+const TO_READ_IT = `for the same database add this line to the config file, and use sudo: ${SECRET_FILES_LINE}`;
+
+/** The address of the database, without the password, and what gives it. */
 function databaseText({ database }: MigrateConfig): string {
   if (database.kind === 'embedded') return plainText(`embedded, in ${database.dataDir}`);
   const [server = ''] = database.databaseUrl.split('?');
-  return plainText(server.replace(/^([a-z]+:\/\/[^:@/]*):.*@/, '$1@'));
+  const address = server.replace(/^([a-z]+:\/\/[^:@/]*):.*@/, '$1@');
+  return plainText(database.from === null ? address : `${address}, of ${database.from}`);
 }
 
 export const migrate = defineCommand({

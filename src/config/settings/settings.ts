@@ -2,7 +2,7 @@
 // sections, and nowhere else; the types of the configuration follow from them (daemon-config.ts). Variables and keys of the
 // config file follow from the names (setting.ts).
 // reader.ts reads them; rules.ts has the rules between settings.
-import { text } from '../kinds.ts';
+import { formed, listOf, text } from '../kinds.ts';
 import { ALERTS, WEBHOOKS } from './alert-settings.ts';
 import { ACCESS, API, TLS } from './api-settings.ts';
 import { CLEANUP } from './cleanup-settings.ts';
@@ -11,7 +11,7 @@ import { CREDENTIALS, GATEWAY, GATEWAY_TLS, RATE_LIMITS } from './gateway-settin
 import { INSTANCE } from './instance-settings.ts';
 import { POLLING, USAGE } from './polling-settings.ts';
 import { ALL_INTERFACE_SETTINGS, ANSWERS, ANY_INTERFACE, AUTH, ERRORS } from './profile-settings.ts';
-import { optional, type Section, type Setting } from './setting.ts';
+import { optional, type Section, type Setting, withDefault } from './setting.ts';
 import { STOPS } from './stop-settings.ts';
 import { STORES } from './store-settings.ts';
 
@@ -25,6 +25,19 @@ export const CONFIG_FILE: Setting<string | null> = {
   }),
   env: 'CARDPOLL_CONFIG',
   yaml: null,
+  file: null,
+};
+
+/** Where the files of secrets are that systemd gives to the unit, for commands that are started by hand. */
+export const SECRET_FILES: Setting<readonly string[]> = {
+  ...withDefault<readonly string[]>({
+    kind: listOf(formed('absolute path with one * for the name of the secret', /^\/[^*]*\*[^*]*$/)),
+    default: [],
+    doc: 'Where to look for secrets that no flag, variable or systemd credential gives: files, with the name of the setting in place of the *. The package names the files of cardpoll.service here.',
+    scopes: ['daemon', 'migrate'],
+  }),
+  env: 'CARDPOLL_SECRET_FILES',
+  yaml: 'secret_files',
   file: null,
 };
 
@@ -64,6 +77,7 @@ const all = (
     SETTINGS;
   return [
     CONFIG_FILE,
+    SECRET_FILES,
     ...inSections(instance, stores, gateway, gatewayTls, credentials, auth, answers, errors),
     ...interfaces,
     ...inSections(...Object.values(others)),

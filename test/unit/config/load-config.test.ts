@@ -577,7 +577,7 @@ describe('other scopes', () => {
 
   it('needs only the database for migrations', async () => {
     expect(await loadMigrateConfig(inputs({ env: { CARDPOLL_DATABASE_URL: DATABASE } }))).toEqual({
-      database: { kind: 'postgres', databaseUrl: DATABASE },
+      database: { kind: 'postgres', databaseUrl: DATABASE, from: 'CARDPOLL_DATABASE_URL' },
     });
     expect(await loadMigrateConfig(inputs({ flags: { '--data-dir': '/data' } }))).toEqual({
       database: { kind: 'embedded', dataDir: '/data' },

@@ -12,7 +12,9 @@ it('is understood with every line in force', async () => {
   const directory = temporaryDirectory('debian');
   const path = join(directory, 'cardpoll.yaml');
   writeFileSync(path, readFileSync(INSTALLED, 'utf8').replace(/^( *)#(?! )/gm, '$1'));
-  expect(await loadDaemonConfig({ flags: { '--config': path }, env: {} })).toMatchObject({
+  // As the unit has it: the secrets of this machine are not read.
+  const env = { CREDENTIALS_DIRECTORY: directory };
+  expect(await loadDaemonConfig({ flags: { '--config': path }, env })).toMatchObject({
     stores: { redisUrl: 'redis://127.0.0.1:6379', databaseUrl: 'postgres://cardpoll@127.0.0.1/cardpoll' },
     gateway: { url: 'https://gateway.example' },
   });

@@ -3,10 +3,11 @@
 // failed, 2 when a check could not run.
 import { once } from 'node:events';
 import { oneOf } from '../../../config/kinds.ts';
-import { loadClientConfig, loadDaemonConfig } from '../../../config/load-config.ts';
+import { loadClientConfig, loadDaemonConfig, loadSecretOrigins } from '../../../config/load-config.ts';
 import type { ConfigInputs } from '../../../config/reader.ts';
 import { ALL_SETTINGS, CONFIG_FILE, DAEMON_FLAGS } from '../../../config/settings/settings.ts';
-import { type Finding, ok, skipped } from '../../../domain/finding.ts';
+import { SECRET_FILES_LINE, secretsOfUnit } from '../../../config/unit-secrets.ts';
+import { type Finding, ok, skipped, warning } from '../../../domain/finding.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../../../platform/exit-codes.ts';
 import { shellWord } from '../../../platform/shell-word.ts';
@@ -83,8 +84,9 @@ async function surroundingFindings({ configInputs, launchers }: CommandContext, 
   const check = 'configuration';
   try {
     const config = await loadDaemonConfig(configInputs);
+    const secrets = await secretFindings(configInputs, config.stores.kind === 'embedded');
     const findings = await launchers.doctor(config, answers);
-    return [ok(check, 'valid'), ...findings];
+    return [ok(check, 'valid'), ...secrets, ...findings];
   } catch (error) {
     if (!(error instanceof CardpollError)) throw error;
     return [
@@ -92,6 +94,21 @@ async function surroundingFindings({ configInputs, launchers }: CommandContext, 
       skipped('stores, gateway, directories', 'the configuration is invalid'),
     ];
   }
+}
+
+/** Where the secrets come from, and those of the unit that this configuration leaves out: its daemon has other stores. */
+async function secretFindings(inputs: ConfigInputs, isEmbedded: boolean): Promise<Finding[]> {
+  const check = 'secrets';
+  const origins = await loadSecretOrigins(inputs);
+  if (origins.length > 0)
+    return [ok(check, origins.map(({ name, from }) => `${name} of ${from}`).join('; '))];
+  const unread = isEmbedded ? secretsOfUnit() : [];
+  if (unread.length === 0) return [];
+  return [
+    warning(check, `the stores are embedded here, but cardpoll.service reads ${unread.join(', ')}`, {
+      hint: `to check the stores of the unit, add this line to the config file, and use sudo: ${SECRET_FILES_LINE}`,
+    }),
+  ];
 }
 
 /**

@@ -10,6 +10,7 @@ import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import type { AdoptionPlan } from '../../launchers.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
+import { showSecretOrigins } from '../../secret-origins.ts';
 
 function show(context: CommandContext): Promise<number> {
   return showAnswer(context, 'reading the progress', (client) => client.initProgress(), initStateFields);
@@ -41,6 +42,7 @@ const adopt = defineCommand({
   settings: [SETTINGS.stores.redisUrl, SETTINGS.stores.databaseUrl],
   run: async (context, { options }) => {
     const config = await loadAdoptConfig(context.configInputs);
+    await showSecretOrigins(context);
     const goAhead = (plan: AdoptionPlan) => confirm(context, adoptionText(plan), options);
     const done = await context.launchers.adopt(config, goAhead);
     const answer = ownAnswer({ fleet: done.fleet, before: done.holder });

@@ -1,0 +1,13 @@
+// Says on standard error which files a command read secrets from, never what is in them. Used by commands that act with the secrets
+// of a daemon.
+import { loadSecretOrigins } from '../config/load-config.ts';
+import { plainText } from '../domain/plain-text.ts';
+import type { CommandContext } from './command.ts';
+
+export async function showSecretOrigins({
+  configInputs,
+  io,
+}: Pick<CommandContext, 'configInputs' | 'io'>): Promise<void> {
+  for (const { name, from } of await loadSecretOrigins(configInputs))
+    io.stderr.write(`${name}: of ${plainText(from)}\n`);
+}
