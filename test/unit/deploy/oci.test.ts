@@ -75,7 +75,7 @@ it('the composition keeps what Redis and PostgreSQL hold, and evicts nothing', (
   );
   // Otherwise the entry point of the image does not leave root.
   expect(services.redis?.command?.[0]).toBe('valkey-server');
-  expect(Object.keys(volumes)).toEqual(['valkey', 'postgres']);
+  expect(Object.keys(volumes)).toEqual(['valkey', 'postgres17']);
   for (const name of ['redis', 'postgres']) {
     expect(services[name]).toMatchObject({
       healthcheck: expect.anything(),
