@@ -3,7 +3,7 @@
 // that asks one question spends most of its life on. Only a POST is repeated, until its outcome is known, as long as its time
 // lasts: its Idempotency-Key lets it take effect once, however often it is sent.
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -219,11 +219,19 @@ function isOver({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
+/** As Node's own agent, which would send these calls through a proxy where NODE_USE_ENV_PROXY is set: no proxy sees a token. */
+const KEPT_ALIVE = { keepAlive: true, scheduling: 'lifo', timeout: 5_000 } as const;
+/** By protocol. */
+const agents = new Map<string, Agent>();
+
 /** The answer as it begins to arrive; the caller reads it. */
 async function open({ target, body, ...how }: Outgoing): Promise<IncomingMessage> {
-  const { request } = target.protocol === 'https:' ? await import('node:https') : await import('node:http');
+  const { request, Agent } =
+    target.protocol === 'https:' ? await import('node:https') : await import('node:http');
+  const agent = agents.get(target.protocol) ?? new Agent(KEPT_ALIVE);
+  agents.set(target.protocol, agent);
   return new Promise((resolve, reject) => {
-    const sent = request(target, how, resolve);
+    const sent = request(target, { ...how, agent }, resolve);
     sent.on('error', reject);
     if (body === null || typeof body === 'string') {
       sent.end(body ?? undefined);
