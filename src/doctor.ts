@@ -14,6 +14,7 @@ import { fleetFindings } from './operations/doctor/fleet.ts';
 import { tokenFindings } from './operations/doctor/upkeep.ts';
 import { systemClock } from './platform/clock.ts';
 import { readDiskSpace } from './platform/directory.ts';
+import { proxyFindings } from './proxy-report.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
@@ -33,7 +34,11 @@ export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise
   const { stores, logDir } = config;
   const elsewhere = async (records: RecordStore | null, live: LiveStore | null): Promise<Finding[]> => {
     const groups = await Promise.all([gatewayFindings(config, records, live), directoryFindings(logDir)]);
-    return [...groups.flat(), ...tokenFindings(config.adminTokens, systemClock.now())];
+    return [
+      ...proxyFindings(config),
+      ...groups.flat(),
+      ...tokenFindings(config.adminTokens, systemClock.now()),
+    ];
   };
   if (stores.kind === 'embedded') {
     return examineEmbedded(async () => [
@@ -75,12 +80,12 @@ function examineFleet(config: DaemonConfig, stores: Stores, daemonAnswers: boole
 }
 
 async function gatewayFindings(
-  { gateway, timeZone }: Pick<DaemonConfig, 'gateway' | 'timeZone'>,
+  { gateway, proxies, timeZone }: Pick<DaemonConfig, 'gateway' | 'proxies' | 'timeZone'>,
   records: RecordStore | null,
   live: LiveStore | null,
 ): Promise<Finding[]> {
   try {
-    const deps = { clock: systemClock, calendar: new MonthCalendar(timeZone) };
+    const deps = { clock: systemClock, calendar: new MonthCalendar(timeZone), proxies };
     return await probeProfile(gateway, await someCards(records), deps, await usualDurations(live));
   } catch (error) {
     return [failure('gateway', error)];

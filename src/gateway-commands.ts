@@ -8,8 +8,8 @@ import { systemClock } from './platform/clock.ts';
 import { run } from './signals.ts';
 
 /** `cardpoll gateway try`. */
-export const tryGateway: Launchers['tryGateway'] = ({ gateway, timeZone }, card, only) =>
-  tryInterfaces(gateway, only, card, { clock: systemClock, calendar: new MonthCalendar(timeZone) });
+export const tryGateway: Launchers['tryGateway'] = ({ gateway, proxies, timeZone }, card, only) =>
+  tryInterfaces(gateway, only, card, { clock: systemClock, calendar: new MonthCalendar(timeZone), proxies });
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
 export function runSimulator(options: SimulateOptions, listening: Listening): Promise<number> {

@@ -140,10 +140,10 @@ export function buildHealth(
 
 /** What operations need of the configuration. */
 export function operationMeans(
-  { timeZone, stops, gateway, webhooks, alerts }: DaemonConfig,
+  { timeZone, stops, gateway, webhooks, alerts, proxies }: DaemonConfig,
   records: Pick<RecordStore, 'fleet'>,
 ) {
-  const guard = new SsrfGuard(webhooks.allowCidrs);
+  const guard = new SsrfGuard(webhooks.allowCidrs, proxies);
   const tester = new WebhookTester({
     guard,
     secrets: webhooks.secrets,

@@ -28,6 +28,7 @@ import type { Teardown } from './platform/service.ts';
 import { type Condition, openServiceManager, type ServiceManager } from './platform/service-manager.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { VERSION } from './platform/version.ts';
+import { proxyRoutes } from './proxy-report.ts';
 import { Reloader } from './reload.ts';
 import { accessOf, startServer } from './serve.ts';
 import { type Hangups, run } from './signals.ts';
@@ -106,6 +107,8 @@ export async function startDaemon(
   const health = buildHealth(config, requestStores, presence);
   const operations = buildOperations(config, stores, requestStores.records, health, logs, instruments);
   await warnAtStart(config, stores.records, logs.worker);
+  const routes = proxyRoutes(config);
+  if (Object.keys(routes).length > 0) logs.worker.info(routes, 'the environment names a proxy');
   digest = await startDigest(operations.audit, logs.worker, teardown);
   const parts = {
     ...stores,
@@ -188,9 +191,13 @@ async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promi
   return digest;
 }
 
-function openGateway({ gateway, timeZone }: DaemonConfig, logs: Logs, teardown: Teardown): GatewayClient {
+function openGateway(
+  { gateway, proxies, timeZone }: DaemonConfig,
+  logs: Logs,
+  teardown: Teardown,
+): GatewayClient {
   const calendar = new MonthCalendar(timeZone);
-  const client = new GatewayClient(gateway, { log: logs.worker, clock: systemClock, calendar });
+  const client = new GatewayClient(gateway, { log: logs.worker, clock: systemClock, calendar, proxies });
   teardown.add(() => client.close());
   return client;
 }
@@ -204,7 +211,7 @@ function buildEngine(
   teardown: Teardown,
   probeAddress: () => string | null,
 ): Engine {
-  const guard = new SsrfGuard(config.webhooks.allowCidrs);
+  const guard = new SsrfGuard(config.webhooks.allowCidrs, config.proxies);
   const pace = callPaceOf(config.gateway.rateLimits, {
     pace: parts.live.pace,
     clock: systemClock,

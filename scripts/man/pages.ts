@@ -13,7 +13,7 @@ import {
 } from '../../src/cli/global-options.ts';
 import { statedDefault } from '../../src/cli/help.ts';
 import type { Setting } from '../../src/config/settings/setting.ts';
-import { DOCUMENTED_SETTINGS } from '../../src/config/settings/settings.ts';
+import { DOCUMENTED_SETTINGS, SETTINGS } from '../../src/config/settings/settings.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import { EXIT_STATUS } from './exit-status.ts';
 import { bold, item, page, prose, roff, section, subsection, verbatim } from './roff.ts';
@@ -73,7 +73,12 @@ function commandPage(root: CommandSpec, spec: CommandSpec, release: string): str
     ),
     ...section('EXAMPLES', ...examples(all.map(({ own }) => own))),
     ...section('FILES', ...FILES),
-    ...section('ENVIRONMENT', ...environmentOf(settings), ...DIRECTORIES),
+    ...section(
+      'ENVIRONMENT',
+      ...environmentOf(settings),
+      ...(callsGateway(settings) ? PROXIES : []),
+      ...DIRECTORIES,
+    ),
     ...section('EXIT STATUS', ...exitStatus()),
     ...section('SEE ALSO', [reference(root), ...siblings.map(reference), CONFIG_REFERENCE].join(', ')),
   ]);
@@ -241,6 +246,23 @@ const FILES: readonly string[] = PATHS.flatMap(([path, meaning]) => item(bold(pa
 const DIRECTORIES: readonly string[] = VARIABLES.flatMap(([name, meaning]) =>
   item(bold(name), prose(meaning)),
 );
+
+const PROXIES: readonly string[] = [
+  ...item(
+    ['HTTPS_PROXY', 'HTTP_PROXY'].map(bold).join(', '),
+    prose(
+      'URL of the proxy for calls of https:// and of http:// URLs: `http://user:password@proxy.example:3128`. In lower case as well, which wins.',
+    ),
+  ),
+  ...item(
+    bold('NO_PROXY'),
+    prose('What is called without a proxy: names, addresses and ranges, with commas.'),
+  ),
+];
+
+function callsGateway(settings: readonly Setting<unknown>[]): boolean {
+  return settings.includes(SETTINGS.gateway.url);
+}
 
 /** The variables that set these settings. A flag wins over them. */
 function environmentOf(settings: readonly Setting<unknown>[]): string[] {

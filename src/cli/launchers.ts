@@ -64,7 +64,7 @@ export interface Launchers {
   demo(options: DemoOptions, launched: DemoLaunched): Promise<number>;
   /** Calls the interfaces for one card, one after the other; null: those that read something. */
   tryGateway(
-    config: Pick<DaemonConfig, 'gateway' | 'timeZone'>,
+    config: Pick<DaemonConfig, 'gateway' | 'proxies' | 'timeZone'>,
     card: Pick<Card, 'iccid' | 'cardId' | 'carrierId' | 'vendorId'>,
     only: InterfaceName | null,
   ): Promise<readonly CallTrial[]>;

@@ -1,6 +1,7 @@
 // The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
 // root passes on in parts. It follows from the settings table, section by section; load-config.ts makes it.
 import type { GatewayConfig } from '../domain/gateway/gateway-config.ts';
+import type { Proxies } from '../platform/proxy/http-proxy.ts';
 import type { Values } from './settings/setting.ts';
 import type { SETTINGS } from './settings/settings.ts';
 import type { ClientTlsFiles, TlsFiles } from './tls-files.ts';
@@ -12,6 +13,8 @@ export interface DaemonConfig extends Section<'instance'>, Section<'access'> {
   /** null: plain HTTP. */
   readonly tls: TlsFiles | null;
   readonly api: Section<'api'>;
+  /** From the environment, like those of other programs; none is a setting. */
+  readonly proxies: Proxies;
   readonly gateway: GatewayConfig;
   readonly polling: Section<'polling'>;
   readonly stops: Section<'stops'>;

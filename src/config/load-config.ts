@@ -12,6 +12,7 @@ import { type Context, readContexts } from './contexts.ts';
 import type { AdoptConfig, DaemonConfig, MigrateConfig, StoresConfig } from './daemon-config.ts';
 import { readGateway } from './gateway/load-gateway.ts';
 import { readModule } from './gateway/load-module.ts';
+import { readProxies } from './proxies.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules, checkGatewayUrl, checkStoreRules } from './rules.ts';
 import { LOG_SEARCH, type SignSettings } from './settings/command-settings.ts';
@@ -28,6 +29,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     stores: readStores(reader, inputs.env),
     tls: readTlsFiles(reader),
     api: reader.readAll(SETTINGS.api),
+    proxies: readProxies(reader, inputs.env),
     gateway: readGateway(reader, await readModule(reader)),
     polling: reader.readAll(SETTINGS.polling),
     usage: reader.readAll(SETTINGS.usage),
@@ -43,10 +45,11 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
 /** The gateway of a daemon, for `cardpoll gateway try`. @throws CardpollError kind `config` with all problems at once. */
 export async function loadGatewayConfig(
   inputs: ConfigInputs,
-): Promise<Pick<DaemonConfig, 'gateway' | 'timeZone'>> {
+): Promise<Pick<DaemonConfig, 'gateway' | 'proxies' | 'timeZone'>> {
   const reader = await SettingReader.openWithProfile(inputs);
   const config = {
     gateway: readGateway(reader, await readModule(reader)),
+    proxies: readProxies(reader, inputs.env),
     timeZone: reader.read(SETTINGS.instance.timeZone),
   };
   checkGatewayUrl(reader);

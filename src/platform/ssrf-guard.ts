@@ -1,15 +1,18 @@
 // Guards against server-side request forgery: the webhook URLs of rules must not reach this machine or its private
 // network. Used when such a URL is set and again when it is called.
 //
+// Through a proxy a look-up here decides as well: the proxy is asked for the address that was checked, never for the name.
+//
 // There are two checks, since each alone has a hole: a literal address in the URL is connected to without a look-up, and
 // a name may resolve to another address each time. So `refusalOf` checks the URL with its literal address, and `lookup`
 // resolves the name and gives the socket only checked addresses.
-import { lookup } from 'node:dns';
+import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { AddressRange } from './addresses.ts';
-import { CardpollError } from './errors.ts';
+import { CardpollError, messageOf } from './errors.ts';
 import { NameQueue, type Resolve } from './name-queue.ts';
+import { type HttpProxy, NO_PROXIES, type Proxies, proxyText } from './proxy/http-proxy.ts';
 
 /** All public addresses are in these ranges. IPv4 addresses within IPv6 (::ffff:0:0/96) count as IPv4. */
 const GLOBAL = new BlockList();
@@ -21,16 +24,22 @@ const NAMES = new NameQueue(lookup);
 
 export class SsrfGuard {
   readonly #allowed = new BlockList();
+  /** Nothing is left to check. */
+  readonly #allowsAll: boolean;
 
   /**
    * @param allow ranges that may be called even though they are not public.
+   * @param proxies between this process and what it calls. Their own addresses are the operator's choice, and are not checked.
    * @param resolve looks up the addresses of a name.
    */
   constructor(
     allow: readonly AddressRange[],
+    readonly proxies: Proxies = NO_PROXIES,
     private readonly resolve: Resolve = NAMES.lookup,
   ) {
     for (const { address, prefix } of allow) this.#allowed.addSubnet(address, prefix, familyOf(address));
+    const families = allow.filter(({ prefix }) => prefix === 0).map(({ address }) => familyOf(address));
+    this.#allowsAll = new Set(families).size === 2;
   }
 
   /** Why this URL must not be called, without a look-up; null when it may be tried. */
@@ -73,6 +82,24 @@ export class SsrfGuard {
       else callback(null, first.address, first.family);
     });
   };
+
+  /**
+   * What a proxy is asked to connect to: an address of the host that may be called, so that the proxy looks no name up. Only where
+   * every address is allowed is it the host itself.
+   * @param host of a URL that `refusalOf` lets through, without brackets.
+   * @throws CardpollError `address_forbidden`; Error when the name cannot be resolved here.
+   */
+  async addressBehind(proxy: HttpProxy, host: string, signal: AbortSignal): Promise<string> {
+    if (this.#allowsAll || isIP(host) !== 0) return host;
+    return new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      this.lookup(host, { all: true }, (error, addresses) => {
+        if (error instanceof CardpollError) reject(error);
+        else if (error !== null) reject(new Error(unresolvedText(host, error, proxy)));
+        else resolve(preferred(addresses as LookupAddress[]));
+      });
+    });
+  }
 }
 
 function forbidden(host: string): string {
@@ -81,4 +108,15 @@ function forbidden(host: string): string {
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
+}
+
+/** More proxies reach IPv4 addresses. */
+function preferred(addresses: readonly LookupAddress[]): string {
+  const best = addresses.find(({ family }) => family === 4) ?? addresses[0];
+  return best?.address ?? '';
+}
+
+function unresolvedText(host: string, error: Error, proxy: HttpProxy): string {
+  const why = `its address is checked before ${proxyText(proxy)} may connect to it`;
+  return `${host} cannot be resolved here (${messageOf(error)}): ${why}. Let this machine resolve it; docs/security.md has the other ways`;
 }

@@ -47,7 +47,7 @@ const LAYERS: ReadonlyArray<[RegExp, string]> = [
     /^(domain|platform|config|gateway|health|engine|operations|api|changes|dashboard|log-search|terminal|cli)\//,
     '$1',
   ],
-  [/^(wiring|serve|signals|reload|stores|(store|gateway)-commands|doctor|demo)\.ts$/, 'wiring'],
+  [/^(wiring|serve|signals|reload|stores|(store|gateway)-commands|doctor|demo|proxy-report)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],
 ];
 
@@ -101,7 +101,7 @@ const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
   ['it is the clock', /^platform\/clock\.ts$/],
   [
     'a deadline for what somebody else answers, which has to end whatever our clock says',
-    /^(api\/(guard\/bodies|client\/client-calls|http-server)|engine\/alerts\/webhook-attempt|gateway\/call\/exchange|store\/(redis\/client\/client|postgres\/record-store)|platform\/bulkhead)\.ts$/,
+    /^(api\/(guard\/bodies|client\/client-calls|http-server)|engine\/alerts\/webhook-attempt|gateway\/(call\/exchange|request\/origin-pool)|store\/(redis\/client\/client|postgres\/record-store)|platform\/bulkhead)\.ts$/,
   ],
   [
     'tries a connection or a file again, under everything that knows a clock',

@@ -74,13 +74,14 @@ function trialText(trials: readonly CallTrial[], style: Style): string {
 }
 
 function linesOf(trial: CallTrial, style: Style): string[] {
-  const { interface: name, ok, request, status, answer, duration_ms: ms, hint, warning } = trial;
+  const { interface: name, ok, request, proxy, status, answer, duration_ms: ms, hint, warning } = trial;
   const mark = ok ? style.paint('● ok', 'green') : style.paint('✖ failed', 'red');
   const took = ms === null ? '' : `, ${ms} ms`;
   const sent = request === null ? [] : [`${request.method} ${request.url}`, ...request.headers, request.body];
   return [
     `${mark}  ${style.paint(name, 'bold')}${took}`,
     ...sent.filter((line) => line !== null).map((line) => entry('sent', line, style)),
+    ...(proxy === null ? [] : [entry('through', proxy, style)]),
     ...(answer === null ? [] : [entry('answer', `${status ?? 'none'} ${answer}`.trimEnd(), style)]),
     ...sentenceLines(conclusionOf(trial), style, INDENT),
     ...(hint === null ? [] : sentenceLines(hint, style, INDENT)),

@@ -9,6 +9,8 @@ export interface CallTrial {
     readonly headers: readonly string[];
     readonly body: string | null;
   } | null;
+  /** What the call went through: `proxy http://proxy.example:3128 (HTTPS_PROXY)`; null: it went to the gateway directly. */
+  readonly proxy: string | null;
   /** HTTP status; null: no answer. */
   readonly status: number | null;
   /** The first 4,000 characters. */

@@ -11,8 +11,10 @@ import type { Fleet } from '../../domain/fleet.ts';
 import { parseRetryAfter, type RetryAfter } from '../../gateway/call/exchange.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { ProxyError } from '../../platform/proxy/proxy-tunnel.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import { refusalIn } from './robot-message.ts';
+import { connectionTo } from './webhook-connection.ts';
 import { type MessageMeans, type WebhookMessage, webhookMessage } from './webhook-message.ts';
 
 /** For name look-up, connection, request and answer together. */
@@ -58,7 +60,8 @@ export async function attemptWebhook(
     if (stopped.aborted) return { ...unanswered, error: 'cardpoll was stopped' };
     // The guard does not permit this address, now or later.
     if (error instanceof CardpollError) return { ...unanswered, error: error.message, lasting: true };
-    const reason = deadline.aborted ? `no answer within ${CALL_TIMEOUT_MS} ms` : messageOf(error);
+    const isLate = deadline.aborted && !(error instanceof ProxyError);
+    const reason = isLate ? `no answer within ${CALL_TIMEOUT_MS} ms` : messageOf(error);
     return { ...unanswered, error: reason };
   }
 }
@@ -90,7 +93,7 @@ interface Answer {
 }
 
 /**
- * @throws CardpollError `invalid` for a URL or address that must not be called; AbortError; the socket's error.
+ * @throws CardpollError `invalid` for a URL or address that must not be called; AbortError; ProxyError; the socket's error.
  */
 export async function callWebhook(
   { url, body, headers }: WebhookMessage,
@@ -100,13 +103,13 @@ export async function callWebhook(
   const refusal = guard.refusalOf(url);
   if (refusal !== null) throw new CardpollError('invalid', 'address_forbidden', refusal);
   const target = new URL(url);
+  const connection = await connectionTo(target, guard, signal);
   const request = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const call = request(target, {
       method: 'POST',
       headers,
-      agent: false,
-      lookup: guard.lookup,
+      ...connection,
       maxHeaderSize: MAX_ANSWER_HEAD_BYTES,
       signal,
     });

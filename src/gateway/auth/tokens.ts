@@ -2,7 +2,7 @@
 // their end, and after the gateway refused one. A token server that fails is asked again with growing pauses; meanwhile calls fail
 // as if the gateway could not be reached, and flow control holds them back. Used by the client. No token is ever logged.
 
-import { errors, Pool } from 'undici';
+import { errors } from 'undici';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import { callLimitsOf } from '../../domain/limits/rate-limit.ts';
@@ -10,8 +10,10 @@ import { type Clock, withTimeout } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { jsonIn } from '../../platform/json.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { Proxies } from '../../platform/proxy/http-proxy.ts';
 import { GatewayError } from '../gateway.ts';
 import { tlsOptions } from '../request/connections.ts';
+import { Origin, type OriginPool } from '../request/origin-pool.ts';
 import type { Proof } from '../request/request.ts';
 import { type Issued, type TokenSource, tokenSourceOf } from './token-sources.ts';
 
@@ -46,6 +48,7 @@ type TokenSettings = Pick<GatewayConfig, 'url' | 'timeoutMs' | 'rateLimits' | 't
 interface TokenDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly proxies?: Proxies;
 }
 
 /** @returns null: the credentials are fixed. */
@@ -58,7 +61,8 @@ export function tokensOf(
 }
 
 export class Tokens {
-  readonly #pool: Pool;
+  readonly #origin: Origin;
+  readonly #pool: OriginPool;
   #token: Token | null = null;
   #pending: Promise<Token> | null = null;
   /** Why the last attempt failed, or the last token was refused; null while tokens work. */
@@ -77,7 +81,8 @@ export class Tokens {
     private readonly deps: TokenDeps,
   ) {
     const { origin } = new URL(source.url);
-    this.#pool = new Pool(origin, {
+    this.#origin = new Origin(origin, deps.proxies);
+    this.#pool = this.#origin.openPool({
       connections: 1,
       connect: {
         timeout: config.timeoutMs,
@@ -184,12 +189,18 @@ export class Tokens {
     } catch (error) {
       if (error instanceof errors.ClientDestroyedError)
         throw new GatewayError('aborted', 'the gateway client was closed');
-      this.#trouble =
-        error instanceof GatewayError ? error : new GatewayError('connect', `no token: ${messageOf(error)}`);
+      this.#trouble = this.#troubleOf(error);
       this.#backOff(clock.monotonic());
       log.warn({ reason: this.#trouble.message, retry_in_ms: this.#pauseMs }, 'gateway token not issued');
       throw this.#trouble;
     }
+  }
+
+  #troubleOf(error: unknown): GatewayError {
+    const trouble =
+      error instanceof GatewayError ? error : new GatewayError('connect', `no token: ${messageOf(error)}`);
+    const named = this.#origin.named(trouble.message, trouble, true);
+    return named === trouble.message ? trouble : new GatewayError(trouble.failure, named);
   }
 
   #backOff(now: number): void {
@@ -207,6 +218,8 @@ export class Tokens {
       throw new GatewayError('connect', `no token: the token server did not answer within ${timeoutMs} ms`);
     }
     const { status, text } = await answer;
+    const refusal = this.#origin.refusalOf(status);
+    if (refusal !== null) throw new GatewayError('connect', `no token: ${refusal.message}`);
     if (status === 400 || status === 401 || status === 403) throw this.source.refusal(status, text);
     if (status < 200 || status > 299)
       throw new GatewayError('connect', `no token: HTTP ${status} of the token server`);

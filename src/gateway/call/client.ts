@@ -2,7 +2,6 @@
 // wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Pool } from 'undici';
 import type { GatewayConfig, GatewayCredentials } from '../../domain/gateway/gateway-config.ts';
 import {
   INTERFACES,
@@ -22,6 +21,7 @@ import {
   type UpstreamGateway,
 } from '../gateway.ts';
 import { PoolConnections, poolOf, Seat } from '../request/connections.ts';
+import { Origin, type OriginPool } from '../request/origin-pool.ts';
 import { type GatewayRequest, maskFor, type Proof } from '../request/request.ts';
 import { cleanText } from './clean-text.ts';
 import {
@@ -35,9 +35,7 @@ import {
 import { type Route, type RouteDeps, routeOf } from './interface-route.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
 
-export interface GatewayClientDeps extends RouteDeps {
-  readonly clock: Clock;
-}
+export type GatewayClientDeps = RouteDeps & { readonly clock: Clock };
 /** A call as it was made, for `cardpoll gateway try`. */
 export type CallTrace = Pick<Ended, 'status' | 'body'> & { readonly request: GatewayRequest };
 
@@ -59,7 +57,8 @@ interface Ended {
 }
 
 export class GatewayClient implements UpstreamGateway {
-  #pool: Pool;
+  readonly #origin: Origin;
+  #pool: OriginPool;
   readonly #connections: PoolConnections<Exchange>;
   readonly #sweep: DeadlineSweep;
   #profile: GatewayConfig;
@@ -75,7 +74,8 @@ export class GatewayClient implements UpstreamGateway {
     private readonly deps: GatewayClientDeps,
     private readonly onCall?: (trace: CallTrace) => void,
   ) {
-    this.#pool = poolOf(profile);
+    this.#origin = new Origin(profile.url, deps.proxies);
+    this.#pool = poolOf(this.#origin, profile);
     this.#connections = new PoolConnections(profile.maxConnections, deps.clock, this.#pool);
     this.#sweep = new DeadlineSweep(this.#monotonic);
     this.#profile = { ...profile, module: watchedModule(profile.module, deps) };
@@ -145,7 +145,7 @@ export class GatewayClient implements UpstreamGateway {
     if (isDeepStrictEqual(profile, this.#profile)) return;
     if (!isDeepStrictEqual(profile.tls, this.#profile.tls)) {
       void this.#pool.close();
-      this.#pool = this.#connections.replacePool(poolOf(profile));
+      this.#pool = this.#connections.replacePool(poolOf(this.#origin, profile));
     }
     const tokens = tokensOf(profile, this.deps);
     void this.#tokens?.close(tokens);
@@ -191,6 +191,7 @@ export class GatewayClient implements UpstreamGateway {
       body = exchange.body;
       // A bad status says more than how the connection ended, and an error code more than the status.
       error = status < 300 ? exchange.error : withCode(statusError(exchange), route.answers.errorSaid(body));
+      error = this.#origin.refusalOf(status) ?? error;
       this.onCall?.({ request, status, body });
     } catch (cause) {
       error =
@@ -292,7 +293,8 @@ export class GatewayClient implements UpstreamGateway {
   }
 
   /** The whole text is masked, since what is cut off may be the end of a secret: a text of the gateway may be long. */
-  #reasonOf({ request }: Ended, cause: unknown): string {
-    return cleanText(maskFor(this.#profile, request)(messageOf(cause)));
+  #reasonOf({ request, status }: Ended, cause: unknown): string {
+    const mask = maskFor(this.#profile, request, this.deps.proxies);
+    return this.#origin.named(cleanText(mask(messageOf(cause))), cause, status !== 0);
   }
 }

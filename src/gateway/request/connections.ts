@@ -3,10 +3,11 @@
 // sent within the second, or not at all. Used by client.ts.
 
 import { rootCertificates } from 'node:tls';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { GatewayConfig, GatewayTls } from '../../domain/gateway/gateway-config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { GatewayError, PASS_GOOD_FOR_MS, type Pass } from '../gateway.ts';
+import type { Origin, OriginPool } from './origin-pool.ts';
 
 /** A call that waits for a connection looks so often whether it is still wanted. */
 const LOOK_AGAIN_MS = 1_000;
@@ -16,9 +17,9 @@ export function tlsOptions({ ca, pair }: GatewayTls, isGateway = true) {
   return { ...pair, ...(ca === null ? {} : { ca: isGateway ? [ca] : [...rootCertificates, ca] }) };
 }
 
-export function poolOf({ url, maxConnections, timeoutMs, tls }: GatewayConfig): Pool {
+export function poolOf(origin: Origin, { maxConnections, timeoutMs, tls }: GatewayConfig): OriginPool {
   // The sweep ends late calls; undici's own timeouts would only add a timer per connection.
-  return new Pool(new URL(url).origin, {
+  return origin.openPool({
     connections: maxConnections,
     pipelining: 1,
     connect: { timeout: timeoutMs, ...tlsOptions(tls) },

@@ -4,6 +4,7 @@
 import { createHmac } from 'node:crypto';
 import type { GatewayConfig, TokenPlace } from '../../domain/gateway/gateway-config.ts';
 import type { GatewayMethod } from '../../domain/gateway-interface.ts';
+import { NO_PROXIES, type Proxies } from '../../platform/proxy/http-proxy.ts';
 
 export interface GatewayRequest {
   readonly method: GatewayMethod;
@@ -28,6 +29,7 @@ export const NO_SECRET: SecretParts = { headers: [], query: [], body: false };
 
 export const SIGNATURE_HEADER = 'x-cardpoll-signature';
 export const MASK = '***';
+const BASIC = 'Basic ';
 /** A secret of fewer characters is found in places that have nothing to do with it. */
 const LEAST_SECRET_CHARS = 6;
 
@@ -80,7 +82,7 @@ export function fixedProof(config: Pick<GatewayConfig, 'auth' | 'token' | 'usern
 }
 
 export function basicAuthorization(username: string, password: string): string {
-  return `Basic ${base64Of(username, password)}`;
+  return `${BASIC}${base64Of(username, password)}`;
 }
 
 function base64Of(username: string, password: string): string {
@@ -161,13 +163,19 @@ type Secrets = Pick<GatewayConfig, 'token' | 'username' | 'password' | 'clientSe
 /**
  * Replaces credentials in text that comes from the gateway or a module: a vendor may quote the token that it refuses.
  * @param request null: none was made.
+ * @param proxies a proxy may quote the request that it refuses.
  * @returns a function that replaces every secret of the profile, and what the request was signed with, wherever they are.
  */
-export function maskFor(profile: Secrets, request: GatewayRequest | null): (text: string) => string {
+export function maskFor(
+  profile: Secrets,
+  request: GatewayRequest | null,
+  { http, https }: Proxies = NO_PROXIES,
+): (text: string) => string {
   const { token, username, password, clientSecret } = profile;
   const basic = username === null || password === null ? [] : [base64Of(username, password)];
   const carried = request === null ? [] : secretValues(request);
-  const secrets = [token, password, clientSecret, ...keyParts(profile), ...basic, ...carried]
+  const ofProxies = [http, https].map((proxy) => proxy?.authorization?.slice(BASIC.length) ?? null);
+  const secrets = [token, password, clientSecret, ...ofProxies, ...keyParts(profile), ...basic, ...carried]
     .filter((secret) => secret !== null)
     .filter((secret) => secret.length >= LEAST_SECRET_CHARS)
     .flatMap((secret) => [secret, encodeURIComponent(secret)])

@@ -7,6 +7,7 @@ import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { isSlow } from '../../domain/stats/usual-latency.ts';
 import { tlsFaultOf } from '../../platform/errors.ts';
+import { namesProxy } from '../../platform/proxy/http-proxy.ts';
 import { AnswerReader } from '../call/answer.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type GatewayFailure } from '../gateway.ts';
 import { adviceFor, byHand, offeredReadings, type TrialDeps } from './trial.ts';
@@ -185,8 +186,9 @@ function remedyFor(error: GatewayError, name: InterfaceName, { iccid }: CalledCa
   // Then the gateway is not to blame.
   if (/^(no token|module )/.test(error.message))
     return { hint: adviceFor(name, error, null), command: `cardpoll gateway try --iccid ${iccid}` };
-  const hint =
-    tlsFaultOf(error.cause) === null ? (HINTS[error.failure] ?? OTHER) : adviceFor(name, error, null);
+  const isExplained =
+    tlsFaultOf(error.cause) !== null || (error.failure === 'connect' && namesProxy(error.message));
+  const hint = isExplained ? adviceFor(name, error, null) : (HINTS[error.failure] ?? OTHER);
   const command = hint === OVERLOADED ? 'cardpoll concurrency advise' : `curl -siv ${url}`;
   return { hint, command };
 }

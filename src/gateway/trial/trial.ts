@@ -9,6 +9,8 @@ import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/ga
 import { tlsFaultOf } from '../../platform/errors.ts';
 import { jsonIn } from '../../platform/json.ts';
 import { silentLogger } from '../../platform/logger.ts';
+import { NO_PROXIES, namesProxy, type Proxies, proxyText } from '../../platform/proxy/http-proxy.ts';
+import { proxyFor } from '../../platform/proxy/proxy-for.ts';
 import { type CallTrace, GatewayClient, type GatewayClientDeps } from '../call/client.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError } from '../gateway.ts';
 import { type GatewayRequest, MASK, maskFor, pairs } from '../request/request.ts';
@@ -64,7 +66,7 @@ export async function tryInterfaces(
   const tryAll = async (call: CallByHand) => {
     for (const name of names) {
       trace = null;
-      trials.push(trialOf(profile, name, card, await call(name, card), trace));
+      trials.push(trialOf(profile, name, card, await call(name, card), trace, deps.proxies));
     }
   };
   await byHand(profile, deps, tryAll, (made) => {
@@ -79,11 +81,14 @@ function trialOf(
   card: CalledCard,
   outcome: GatewayAnswer | GatewayError,
   trace: CallTrace | null,
+  proxies: Proxies = NO_PROXIES,
 ): CallTrial {
-  const mask = maskFor(profile, trace?.request ?? null);
+  const mask = maskFor(profile, trace?.request ?? null, proxies);
+  const proxy = proxyFor(profile.url, proxies);
   const called = {
     interface: name,
     request: trace && shownRequest(profile, trace.request, mask),
+    proxy: proxy && proxyText(proxy),
     status: trace === null || trace.status === 0 ? null : trace.status,
     answer: trace === null ? null : mask(trace.body).slice(0, MAX_ANSWER_CHARS),
     read_from: readFrom(profile, name),
@@ -168,6 +173,9 @@ function shownRequest(
   };
 }
 
+const PROXY_ADVICE =
+  'check that the proxy runs and lets this machine through to the server; hosts that need no proxy are named in NO_PROXY (docs/gateways.md, "Behind a proxy")';
+
 /** What to change when a call of a trial did not fit the profile. */
 export function adviceFor(
   name: InterfaceName,
@@ -182,6 +190,7 @@ export function adviceFor(
     return 'correct the module of gateway.module; it is loaded anew for every trial';
   if (message.startsWith('the charset '))
     return 'ask the operator of the gateway to name the charset of its answers rightly, in Content-Type';
+  if (failure === 'connect' && namesProxy(message)) return PROXY_ADVICE;
   switch (failure) {
     case 'connect':
       return message.startsWith('no token')

@@ -11,6 +11,7 @@ import {
 } from '../../../src/config/load-config.ts';
 import { ALL_SETTINGS } from '../../../src/config/settings/settings.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
+import { NO_PROXIES } from '../../../src/platform/proxy/http-proxy.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const directory = temporaryDirectory('config');
@@ -111,6 +112,7 @@ describe('daemon configuration', () => {
       rateLimitPerMinute: 12_000,
       refusalLimitPerMinute: 300,
       tls: null,
+      proxies: NO_PROXIES,
       api: {
         trustedProxies: [],
         maxConnections: 5_000,

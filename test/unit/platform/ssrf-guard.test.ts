@@ -3,6 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { parseAddressRange } from '../../../src/platform/addresses.ts';
+import { NO_PROXIES } from '../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 
 const strict = new SsrfGuard([]);
@@ -140,7 +141,7 @@ describe('lookup', () => {
     });
   /** The owner of a name says what it resolves to. */
   const resolvingTo =
-    (...addresses: string[]): ConstructorParameters<typeof SsrfGuard>[1] =>
+    (...addresses: string[]): ConstructorParameters<typeof SsrfGuard>[2] =>
     (_, __, callback) =>
       callback(
         null,
@@ -150,8 +151,8 @@ describe('lookup', () => {
   it.each([true, false])('keeps names away from addresses that are not public (all: %s)', async (all) => {
     for (const guard of [
       strict,
-      new SsrfGuard([], resolvingTo('10.0.0.1', '::1')),
-      new SsrfGuard([], resolvingTo()),
+      new SsrfGuard([], NO_PROXIES, resolvingTo('10.0.0.1', '::1')),
+      new SsrfGuard([], NO_PROXIES, resolvingTo()),
     ]) {
       await expect(lookUp(guard, all)).rejects.toMatchObject({ kind: 'invalid', code: 'address_forbidden' });
     }
@@ -159,13 +160,15 @@ describe('lookup', () => {
 
   it('hands out only those of several addresses it has checked', async () => {
     const addresses = resolvingTo('10.0.0.1', '169.254.169.254', '8.8.8.8', '::1', '2606:4700::1111');
-    expect(await lookUp(new SsrfGuard([], addresses), true)).toEqual([
+    expect(await lookUp(new SsrfGuard([], NO_PROXIES, addresses), true)).toEqual([
       { address: '8.8.8.8', family: 4 },
       { address: '2606:4700::1111', family: 6 },
     ]);
-    expect(await lookUp(new SsrfGuard([], addresses), false)).toEqual([{ address: '8.8.8.8', family: 4 }]);
+    expect(await lookUp(new SsrfGuard([], NO_PROXIES, addresses), false)).toEqual([
+      { address: '8.8.8.8', family: 4 },
+    ]);
     const inside = [{ address: '10.0.0.0', prefix: 8 }];
-    expect(await lookUp(new SsrfGuard(inside, addresses), false)).toEqual([
+    expect(await lookUp(new SsrfGuard(inside, NO_PROXIES, addresses), false)).toEqual([
       { address: '10.0.0.1', family: 4 },
     ]);
   });

@@ -6,6 +6,7 @@ import { callWebhook } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { retryPauseMs, WebhookSender } from '../../../../src/engine/alerts/webhook-sender.ts';
 import { parseAddressRange } from '../../../../src/platform/addresses.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { AlertNotification } from '../../../../src/store/ports/records/alert-records.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
@@ -325,7 +326,7 @@ describe('a receiver that fails', () => {
 
   it('is given up when its name is never resolved', async () => {
     const tooLong = new AbortController();
-    const silent = new SsrfGuard(LOOPBACK, () => {});
+    const silent = new SsrfGuard(LOOPBACK, NO_PROXIES, () => {});
     const call = callWebhook(
       { url: 'http://hooks.example/', format: 'standard', body: '', headers: {} },
       silent,
@@ -434,7 +435,7 @@ describe('an address that may not be called', () => {
 
   it('gets nothing behind a name', async () => {
     const receiving = await receiver(answer(200, ''));
-    const guard = new SsrfGuard([], (_, _options, callback) =>
+    const guard = new SsrfGuard([], NO_PROXIES, (_, _options, callback) =>
       callback(null, [
         { address: '127.0.0.1', family: 4 },
         { address: '::1', family: 6 },
@@ -450,7 +451,7 @@ describe('an address that may not be called', () => {
     const receiving = await receiver(answer(200, ''));
     const other = await receiver(answer(200, ''));
     let lookUps = 0;
-    const guard = new SsrfGuard(LOOPBACK, (_, _options, callback) => {
+    const guard = new SsrfGuard(LOOPBACK, NO_PROXIES, (_, _options, callback) => {
       lookUps += 1;
       callback(null, [{ address: lookUps === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }]);
     });

@@ -1,0 +1,97 @@
+// How a server is reached, the gateway or one of tokens: directly, or through a proxy. Used by connections.ts, the client and
+// auth/tokens.ts. Requests to https:// servers go through tunnels, one for each connection of the pool, with TLS from end to end.
+// Requests to http:// servers are sent to the proxy with their whole URL, since proxies open tunnels to port 443 only, as a rule.
+// Why undici's ProxyAgent is not used: docs/decisions/0046-tunnels-of-our-own.md.
+import { buildConnector, type Dispatcher, Pool } from 'undici';
+import {
+  type HttpProxy,
+  NO_PROXIES,
+  namesProxy,
+  type Proxies,
+  proxyText,
+} from '../../platform/proxy/http-proxy.ts';
+import { proxyFor } from '../../platform/proxy/proxy-for.ts';
+import {
+  authorizationFor,
+  openTunnel,
+  PROXY_AUTHENTICATION_REQUIRED,
+  type ProxyError,
+  refusalText,
+} from '../../platform/proxy/proxy-tunnel.ts';
+import { GatewayError, type GatewayFailure } from '../gateway.ts';
+import { pairs } from './request.ts';
+
+interface PoolOptions extends Omit<Pool.Options, 'connect'> {
+  readonly connect: buildConnector.BuildOptions & { readonly timeout: number };
+}
+
+export type OriginPool = Pick<Dispatcher, 'dispatch' | 'request' | 'close' | 'destroy'>;
+
+/** No answer: the connection through the proxy is to blame as much as the server. */
+const UNANSWERED: readonly GatewayFailure[] = ['connect', 'network', 'timeout'];
+/** The server answered with an envelope of its own, or was not asked. */
+const ITS_OWN: readonly GatewayFailure[] = ['business', 'aborted', 'held'];
+
+export class Origin {
+  readonly #origin: string;
+  /** null: none. */
+  readonly #proxy: HttpProxy | null;
+  /** The proxy reads requests and answers, and may answer itself. */
+  readonly #isForwarded: boolean;
+
+  /** @param url of the server, with any path. */
+  constructor(url: string, proxies: Proxies = NO_PROXIES) {
+    this.#origin = new URL(url).origin;
+    this.#proxy = proxyFor(url, proxies);
+    this.#isForwarded = this.#proxy !== null && url.startsWith('http:');
+  }
+
+  openPool(options: PoolOptions): OriginPool {
+    if (this.#proxy === null) return new Pool(this.#origin, options);
+    if (this.#isForwarded) return forwardingPool(this.#origin, options, this.#proxy);
+    return new Pool(this.#origin, { ...options, connect: tunnelConnector(options.connect, this.#proxy) });
+  }
+
+  /** @param status of an answer. @returns null: nothing says that the proxy did not pass the request on. */
+  refusalOf(status: number): GatewayError | null {
+    if (this.#proxy === null || !this.#isForwarded || status !== PROXY_AUTHENTICATION_REQUIRED) return null;
+    return new GatewayError('connect', refusalText(this.#proxy, status));
+  }
+
+  /**
+   * @param isAnswered whether there is an answer, which may be the proxy's.
+   * @returns the reason of a failure, with the proxy's name where it may be the proxy that failed.
+   */
+  named(reason: string, cause: unknown, isAnswered: boolean): string {
+    if (this.#proxy === null || namesProxy(reason)) return reason;
+    const failure = cause instanceof GatewayError ? cause.failure : 'malformed';
+    const isProxys = isAnswered && this.#isForwarded && !ITS_OWN.includes(failure);
+    return UNANSWERED.includes(failure) || isProxys ? `${reason}, through ${proxyText(this.#proxy)}` : reason;
+  }
+}
+
+function tunnelConnector(connect: PoolOptions['connect'], proxy: HttpProxy): buildConnector.connector {
+  const secure = buildConnector(connect);
+  return (server, callback) => {
+    const to = { host: server.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(server.port) || 443 };
+    openTunnel(proxy, to, AbortSignal.timeout(connect.timeout)).then(
+      (httpSocket) => secure({ ...server, httpSocket }, callback),
+      (error: ProxyError) => callback(error, null),
+    );
+  };
+}
+
+/** Every connection is one to the proxy, and serves as many requests as the proxy likes. */
+function forwardingPool(origin: string, options: PoolOptions, proxy: HttpProxy): OriginPool {
+  const { timeout } = options.connect;
+  const { host } = new URL(origin);
+  // A proxy may keep answers; a reading from its store would be an old one.
+  const added = Object.entries({ host, 'cache-control': 'no-cache', ...authorizationFor(proxy) });
+  const pool = new Pool(proxy.url, { ...options, connect: { timeout } });
+  return pool.compose((dispatch) => (request, handler) => {
+    const own = request.headers as readonly string[];
+    const names = pairs(own).map(([name]) => name);
+    const headers = [...own, ...added.filter(([name]) => !names.includes(name)).flat()];
+    return dispatch({ ...request, path: `${origin}${request.path}`, headers }, handler);
+  });
+}

@@ -1,0 +1,43 @@
+// Which proxy a request goes through, by the variables that curl reads. The one definition: connections, the doctor and the logs
+// all ask here. The rules are in docs/gateways.md, "Behind a proxy". Resolves no names.
+import { BlockList, isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+import { isLoopback, parseAddressRange } from '../addresses.ts';
+import type { HttpProxy, Proxies } from './http-proxy.ts';
+
+/** @param text an http:// or https:// URL. @returns null: the request goes there directly. */
+export function proxyFor(text: string, { http, https, exempt }: Proxies): HttpProxy | null {
+  const { protocol, hostname, port } = new URL(text);
+  const isHttps = protocol === 'https:';
+  const proxy = isHttps ? https : http;
+  if (proxy === null) return null;
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  // The loopback address of the proxy's machine is another one.
+  if (isLoopback(host) || host.endsWith('.localhost')) return null;
+  const portNumber = port === '' ? (isHttps ? 443 : 80) : Number(port);
+  return exempt.some((entry) => covers(entry, host, portNumber)) ? null : proxy;
+}
+
+/** @param entry of NO_PROXY: `*`, a name, an address or a range; names and addresses may have a port. */
+function covers(entry: string, host: string, port: number): boolean {
+  if (entry === '*') return true;
+  const range = parseAddressRange(entry);
+  if (range !== null) return isIn(range, host);
+  const [, bracketed, name = bracketed ?? '', onPort] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(entry) ?? [];
+  if (onPort !== undefined && Number(onPort) !== port) return false;
+  const address = parseAddressRange(name);
+  if (address !== null) return isIn(address, host);
+  const domain = domainToASCII(name.replace(/^\*?\./, '').replace(/\.$/, ''));
+  return domain !== '' && isIP(host) === 0 && (host === domain || host.endsWith(`.${domain}`));
+}
+
+function isIn(
+  { address, prefix }: { readonly address: string; readonly prefix: number },
+  host: string,
+): boolean {
+  const family = isIP(host);
+  if (family === 0) return false;
+  const list = new BlockList();
+  list.addSubnet(address, prefix, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  return list.check(host, family === 4 ? 'ipv4' : 'ipv6');
+}

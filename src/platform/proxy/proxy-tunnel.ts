@@ -1,0 +1,73 @@
+// A tunnel through an HTTP proxy (CONNECT, RFC 9110, 9.3.6), and in words why there is none. Used for calls of an https:// gateway
+// and for webhooks. It sends one request and never a second, follows no redirect, and shows no credentials.
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { hostAndPort } from '../addresses.ts';
+import { messageOf } from '../errors.ts';
+import { type HttpProxy, proxyText } from './http-proxy.ts';
+
+export const PROXY_AUTHENTICATION_REQUIRED = 407;
+/** What tinyproxy answers to wrong credentials. */
+const UNAUTHORIZED = 401;
+
+/** The proxy is to blame: nothing was sent to the server behind it. */
+export class ProxyError extends Error {
+  override readonly name = 'ProxyError';
+}
+
+/**
+ * @param signal ends the attempt; a tunnel that is open stays open.
+ * @returns a connection to the server behind the proxy, without TLS.
+ * @throws ProxyError that names the proxy.
+ */
+export function openTunnel(
+  proxy: HttpProxy,
+  server: { readonly host: string; readonly port: number },
+  signal: AbortSignal,
+): Promise<Socket> {
+  const to = hostAndPort(server.host, server.port);
+  const request = proxy.url.startsWith('https:') ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const asked = request(proxy.url, {
+      method: 'CONNECT',
+      path: to,
+      headers: { host: to, connection: 'keep-alive', ...authorizationFor(proxy) },
+      // Node's own agent would ask a proxy for the way to the proxy where NODE_USE_ENV_PROXY is set.
+      agent: false,
+      signal,
+    });
+    asked.on('error', (error) => {
+      const why = signal.aborted
+        ? `${proxyText(proxy)} opened no tunnel to ${to} in time`
+        : `no tunnel by ${proxyText(proxy)}: ${messageOf(error)}`;
+      reject(new ProxyError(why));
+    });
+    asked.on('connect', ({ statusCode: status = 0 }, socket, head) => {
+      // A broken tunnel is noticed by what uses it.
+      socket.on('error', () => {});
+      if (status >= 200 && status < 300) {
+        if (head.length > 0) socket.unshift(head);
+        resolve(socket as Socket);
+        return;
+      }
+      socket.destroy();
+      reject(new ProxyError(refusalText(proxy, status, `to CONNECT ${to}`)));
+    });
+    asked.end();
+  });
+}
+
+/** The header that shows the proxy who asks, as an object; empty without credentials. */
+export function authorizationFor({ authorization }: HttpProxy): Readonly<Record<string, string>> {
+  return authorization === null ? {} : { 'proxy-authorization': authorization };
+}
+
+/** @param status of the proxy's answer, no 2xx. @param what it was asked. */
+export function refusalText(proxy: HttpProxy, status: number, what = ''): string {
+  const answered = `${proxyText(proxy)} answered HTTP ${status} ${what}`.trimEnd();
+  if (status !== PROXY_AUTHENTICATION_REQUIRED && status !== UNAUTHORIZED) return answered;
+  return proxy.authorization === null
+    ? `${answered}: it asks for credentials, http://user:password@... in ${proxy.variable}`
+    : `${answered}: it does not accept the credentials in ${proxy.variable}`;
+}
