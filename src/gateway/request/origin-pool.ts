@@ -1,7 +1,7 @@
 // How a server is reached, the gateway or one of tokens: directly, or through a proxy. Used by connections.ts, the client and
 // auth/tokens.ts. Requests to https:// servers go through tunnels, one for each connection of the pool, with TLS from end to end.
 // Requests to http:// servers are sent to the proxy with their whole URL, since proxies open tunnels to port 443 only, as a rule.
-// Why undici's ProxyAgent is not used: docs/decisions/0046-tunnels-of-our-own.md.
+// Why undici's ProxyAgent is not used: docs/decisions/0047-tunnels-of-our-own.md.
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import {
   type HttpProxy,
