@@ -9,5 +9,5 @@ export async function showSecretOrigins({
   io,
 }: Pick<CommandContext, 'configInputs' | 'io'>): Promise<void> {
   for (const { name, from } of await loadSecretOrigins(configInputs))
-    io.stderr.write(`${name}: of ${plainText(from)}\n`);
+    io.stderr.write(`${name}: from ${plainText(from)}\n`);
 }

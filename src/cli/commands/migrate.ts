@@ -59,7 +59,7 @@ function databaseText({ database }: MigrateConfig): string {
   if (database.kind === 'embedded') return plainText(`embedded, in ${database.dataDir}`);
   const [server = ''] = database.databaseUrl.split('?');
   const address = server.replace(/^([a-z]+:\/\/[^:@/]*):.*@/, '$1@');
-  return plainText(database.from === null ? address : `${address}, of ${database.from}`);
+  return plainText(database.from === null ? address : `${address}, from ${database.from}`);
 }
 
 export const migrate = defineCommand({

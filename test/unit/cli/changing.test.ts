@@ -693,7 +693,7 @@ describe('launched commands', () => {
     expect(await cli(['migrate', 'up'], { env, launchers: { migrate } })).toEqual({
       code: 0,
       stdout: '',
-      stderr: `database: postgres://db/cardpoll\nnothing to do: ${said}\n`,
+      stderr: `database: postgres://db/cardpoll, from CARDPOLL_DATABASE_URL\nnothing to do: ${said}\n`,
     });
   });
 
@@ -715,7 +715,7 @@ describe('launched commands', () => {
       launchers: { migrate },
     });
     expect(code).toBe(1);
-    expect(stderr).toBe('database: postgres://poll@db/cardpoll\n');
+    expect(stderr).toBe('database: postgres://poll@db/cardpoll, from CARDPOLL_DATABASE_URL\n');
     expect(stdout).toBe(
       '0001_first\tapplied\t1970-01-01T00:00:00.000Z\n0002_second\tmissing\t-\n0003_third\tof a later version\t1970-01-01T00:00:00.000Z\n',
     );

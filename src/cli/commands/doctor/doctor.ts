@@ -101,7 +101,7 @@ async function secretFindings(inputs: ConfigInputs, isEmbedded: boolean): Promis
   const check = 'secrets';
   const origins = await loadSecretOrigins(inputs);
   if (origins.length > 0)
-    return [ok(check, origins.map(({ name, from }) => `${name} of ${from}`).join('; '))];
+    return [ok(check, origins.map(({ name, from }) => `${name} from ${from}`).join('; '))];
   const unread = isEmbedded ? secretsOfUnit() : [];
   if (unread.length === 0) return [];
   return [

@@ -36,11 +36,11 @@ interface Library {
   readonly load: () => MakeInflater;
 }
 
-const NODE_HANDLE: Library = { name: 'the handle of node:zlib', load: nodeLibrary };
+const ZLIB_HANDLE: Library = { name: 'the handle of node:zlib', load: nodeLibrary };
 const ZLIB_SYNC: Library = { name: 'zlib-sync', load: zlibSyncLibrary };
 
 const LIBRARIES: Readonly<Record<InflateChoice, readonly Library[]>> = {
-  auto: [NODE_HANDLE, ZLIB_SYNC],
+  auto: [ZLIB_HANDLE, ZLIB_SYNC],
   'zlib-sync': [ZLIB_SYNC],
   node: [],
 };
