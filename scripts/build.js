@@ -1,12 +1,13 @@
 // Bundles src/ into dist/: one entry for the binary, one for each kind of worker thread.
 // Beside them goes an empty PGlite database, so that no first start has to make one.
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { build } from 'esbuild';
 import { buildCommit } from './build-commit.js';
 import { BUNDLED } from './bundled.js';
 
-const root = new URL('..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('..', import.meta.url));
 rmSync(`${root}dist`, { recursive: true, force: true });
 await build({
   absWorkingDir: root,

@@ -2,8 +2,9 @@
 // package states it. Used by package-deb.js.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const ROOT = new URL('..', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** @typedef {{ name: string, version: string, author?: Person, contributors?: Person[], license?: Terms, licenses?: Terms[] }} Manifest */
 /** @typedef {string | { name: string }} Person */

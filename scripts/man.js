@@ -2,10 +2,11 @@
 // table. `npm run man`, after a change of either; a test fails while they differ.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { BUNDLED } from './bundled.js';
 
-const ROOT = new URL('..', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Below node_modules, where the bundle finds the packages it leaves out. */
 const BUNDLE = join(ROOT, 'node_modules/.cache/cardpoll/man.mjs');
 
@@ -21,7 +22,7 @@ await build({
   outfile: BUNDLE,
   ...BUNDLED,
 });
-const { pages } = await import(BUNDLE);
+const { pages } = await import(pathToFileURL(BUNDLE).href);
 rmSync(BUNDLE);
 
 rmSync(join(ROOT, 'man'), { recursive: true, force: true });

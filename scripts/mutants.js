@@ -1,6 +1,7 @@
 // Reads the mutants of test/mutants/: patches for Lua and SQL whose first lines say what they break, and which test of
 // which contract suite must notice. Used by mutate-stores.js, and by the test that keeps them applicable.
 import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 const FOLDER = new URL('../test/mutants/', import.meta.url);
 
@@ -8,7 +9,7 @@ const FOLDER = new URL('../test/mutants/', import.meta.url);
 export function readMutants() {
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.patch'));
   return names.sort().map((name) => {
-    const file = new URL(name, FOLDER).pathname;
+    const file = fileURLToPath(new URL(name, FOLDER));
     const head = /^Breaks: (.+)\nSuite: (.+)\nTest: (.+)\n\n--- a\/src\/store\//.exec(
       readFileSync(file, 'utf8'),
     );

@@ -18,12 +18,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { copyright } from './deb-copyright.js';
 import { productionPackages } from './production-packages.js';
 
-const ROOT = new URL('..', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { values: given } = parseArgs({
   options: { revision: { type: 'string', default: '1' }, out: { type: 'string', default: 'packages' } },
 });

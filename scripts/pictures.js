@@ -6,9 +6,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { ansiToAnimation, ansiToSvg } from './ansi-to-svg.js';
 
-const ROOT = new URL('..', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BINARY = join(ROOT, 'bin/cardpoll.js');
 const SIZE = { columns: 120, rows: 40 };
 /**

@@ -1,10 +1,11 @@
 // What `npm run mutate:layers` runs against its mutants: the tests of the layer it changes (scripts/mutate-layers.js).
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { assetFiles } from './asset-files.ts';
 import { FailedFilesAsTests } from './support/failed-files-as-tests.ts';
 
 export default defineConfig({
-  root: new URL('..', import.meta.url).pathname,
+  root: fileURLToPath(new URL('..', import.meta.url)),
   plugins: [assetFiles],
   test: {
     reporters: [new FailedFilesAsTests()],

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { assetFiles } from './asset-files.ts';
 
@@ -25,7 +26,7 @@ const shared = {
 };
 
 export default defineConfig({
-  root: new URL('..', import.meta.url).pathname,
+  root: fileURLToPath(new URL('..', import.meta.url)),
   plugins: [assetFiles],
   test: {
     setupFiles: ['test/support/after-each-file.ts'],
@@ -105,7 +106,7 @@ export default defineConfig({
 
 /** See docs/decisions/0040-what-the-suite-repeats.md. */
 function sampledFiles(): string[] {
-  const folder = new URL('.', import.meta.url).pathname;
+  const folder = fileURLToPath(new URL('.', import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const isSampled = (file: string) =>
     /\.test\.tsx?$/.test(file) &&

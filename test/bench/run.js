@@ -1,11 +1,11 @@
 // Runs one benchmark by name: `node test/bench/run.js <name> [arguments]`, called by the bench:* scripts of package.json.
 // Bundles test/bench/<name>.ts on the fly, as the product, and calls its `run(arguments)`. A benchmark ends with one line of JSON.
 import { existsSync, readdirSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { BUNDLED } from '../../scripts/bundled.js';
 
-const root = new URL('../..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const [name = '', ...args] = process.argv.slice(2);
 const source = `${root}test/bench/${name}.ts`;
 if (!/^[a-z-]+$/.test(name) || !existsSync(source)) {

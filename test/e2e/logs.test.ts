@@ -228,7 +228,7 @@ describe('inflating', () => {
     const { code, stdout, stderr } = await runCli(
       ['logs', '--roots', tree.root, '--iccid', CARD, '-o', 'json'],
       {
-        env: { NODE_OPTIONS: `--require=${script}` },
+        env: { NODE_OPTIONS: `--require="${script}"` },
       },
     );
     expect(stderr).toMatch(/^(changed)+$/);

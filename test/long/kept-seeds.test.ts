@@ -2,9 +2,10 @@
 // its fault back: half-of-the-former-month, limits-set-late.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-const PROVE = [new URL('../world/run.js', import.meta.url).pathname, 'prove', '--first'];
+const PROVE = [fileURLToPath(new URL('../world/run.js', import.meta.url)), 'prove', '--first'];
 
 it.each([
   ['a month is counted whose counter has grown past half of the former one', '4011'],

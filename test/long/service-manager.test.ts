@@ -1,14 +1,13 @@
 // The daemon under a service manager: a real notify socket gets what systemd would get, and is told the truth.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
 import { NotifyReceiver } from '../support/notify-socket.ts';
 import { runCli, waitFor } from '../support/processes.ts';
 
 const WATCHDOG_USEC = '3000000';
-const STOP_TIMERS = fileURLToPath(new URL('../support/stop-timers.mjs', import.meta.url));
+const STOP_TIMERS = new URL('../support/stop-timers.mjs', import.meta.url);
 
 let fleet: Fleet;
 beforeAll(async () => {
@@ -85,7 +84,7 @@ describe('a notify socket', () => {
     const one = await fleet.startDaemon({
       NOTIFY_SOCKET: stuck.address,
       WATCHDOG_USEC,
-      NODE_OPTIONS: `--import ${STOP_TIMERS}`,
+      NODE_OPTIONS: `--import ${STOP_TIMERS.href}`,
       STOP_TIMERS: flag,
     });
     const other = await fleet.startDaemon({ NOTIFY_SOCKET: cutOff.address, WATCHDOG_USEC });

@@ -2,7 +2,6 @@
 // own, where most kernels let everybody mount, and reached through the process that lives in them.
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { endProcess, spawnOwned } from './owned-process.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
@@ -19,7 +18,7 @@ export interface TinyDisk {
   remove(): Promise<void>;
 }
 
-const PRETENCE = fileURLToPath(new URL('./pretended-disk.mjs', import.meta.url));
+const PRETENCE = new URL('./pretended-disk.mjs', import.meta.url);
 /** Lives as long as the mount does. */
 const HOLDER = 'mount -t tmpfs -o "$1" tmpfs "$2" && echo mounted && exec sleep infinity';
 
@@ -44,7 +43,7 @@ export async function mountTinyDisk(kib: number): Promise<TinyDisk> {
     return { path: `/proc/${holder.pid}/root${path}`, mounted: true, env: {}, remove };
   }
   const env = {
-    NODE_OPTIONS: `--import=${PRETENCE}`,
+    NODE_OPTIONS: `--import=${PRETENCE.href}`,
     PRETENDED_DISK: path,
     PRETENDED_BYTES: String(1024 * kib),
   };

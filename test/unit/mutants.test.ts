@@ -2,10 +2,11 @@
 // `npm run mutate:stores` runs, and that takes minutes.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { readMutants } from '../../scripts/mutants.js';
 
-const ROOT = new URL('../..', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 it('mutants apply to the sources they break', () => {
   const mutants = readMutants();

@@ -1,11 +1,11 @@
 // Bundles test/world/<name>.ts on the fly, as the product, with the world's transport in the place of undici, and calls its
 // `run(arguments)`: `node test/world/run.js prove --seeds 5`.
 import { rmSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { BUNDLED } from '../../scripts/bundled.js';
 
-const root = new URL('../..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const [name = 'prove', ...args] = process.argv.slice(2);
 const isChild = process.env.CARDPOLL_WORLD !== undefined;
 const outfile =

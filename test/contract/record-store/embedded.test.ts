@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { lockDataDir } from '../../../src/store/pglite/lock.ts';
@@ -165,7 +165,7 @@ it('fails what runs and what comes when its worker dies, and closes', async () =
      channel.unref();
      await import('${WORKER_URL.href}');`,
   );
-  const store = await open(copied(), new URL(`file://${killable}`));
+  const store = await open(copied(), pathToFileURL(killable));
   const running = store.cards.count();
   const queued = store.cards.count();
   const failures = Promise.allSettled([running, queued]);

@@ -1,10 +1,11 @@
 // `npm run prove` in processes of its own: nights pass, the same seed is the same night in another process, and it can be interrupted.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
 /** Its processes compile PGlite as it comes, like those of the tests (test/vitest.config.ts). */
-const PROVE = ['--liftoff-only', new URL('../../world/run.js', import.meta.url).pathname, 'prove'];
+const PROVE = ['--liftoff-only', fileURLToPath(new URL('../../world/run.js', import.meta.url)), 'prove'];
 
 it('lives a night twice alike, and prints the table so far when it is interrupted', async () => {
   const prove = spawn('node', [
