@@ -11,6 +11,7 @@ import type { CardImport } from './domain/cards/card.ts';
 import type { TaskType } from './domain/task-type.ts';
 import { demoCards } from './gateway/simulate/simulated-fleet.ts';
 import { type Simulator, startSimulator } from './gateway/simulate/simulator.ts';
+import { CardpollError, messageOf } from './platform/errors.ts';
 import type { Teardown } from './platform/service.ts';
 import { Hangups, run } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
@@ -49,7 +50,7 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
       const gateway = { latencyMs: LATENCY_MS, ...ODD_CARDS };
       const simulator = await startSimulator({ host: '127.0.0.1', port: 0, ...gateway });
       teardown.add(() => simulator.close());
-      const logDir = await mkdtemp(join(tmpdir(), 'cardpoll-demo-'));
+      const logDir = await makeLogDirectory();
       teardown.add(() => rm(logDir, { recursive: true, force: true }));
       const flags = { '--gateway-url': simulator.url, '--data-dir': dataDir, '--log-dir': logDir };
       const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen };
@@ -70,6 +71,17 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
     },
     { stop: options.stop },
   );
+}
+
+/** @throws CardpollError `io` */
+async function makeLogDirectory(): Promise<string> {
+  try {
+    return await mkdtemp(join(tmpdir(), 'cardpoll-demo-'));
+  } catch (cause) {
+    const message = `the demo cannot keep its logs in ${tmpdir()}: ${messageOf(cause)}`;
+    const hint = 'set TMPDIR to a directory that you may write to';
+    throw new CardpollError('io', 'temporary_directory_unusable', message, { cause, hint });
+  }
 }
 
 async function prepareFleet(records: RecordStore, cards: number): Promise<void> {

@@ -102,12 +102,21 @@ function formatOf({ output }: ParsedInput['options']): OutputFormat {
 function report(error: unknown, io: Io, argv: readonly string[]): number {
   if (error instanceof Interruption) return error.exitCode;
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT_OK;
-  const known = error instanceof CommanderError ? usageErrorOf(error, argv) : error;
+  const known = error instanceof CommanderError ? usageErrorOf(error, argv) : installed(error);
   const line = known instanceof CardpollError ? lineOf(known, argv) : `unexpected error: ${messageOf(known)}`;
   // Error messages may quote names that other users have chosen.
   io.stderr.write(`cardpoll: ${line.split('\n').map(plainText).join('\n')}\n`);
   if (argv.includes('--debug')) io.stderr.write(`${stackOf(known)}\n`);
   return known instanceof CardpollError ? exitCodeOf(known.kind) : EXIT_BUG;
+}
+
+/** Most packages are loaded when a command needs them. bin/refusals.js names what is missing before. */
+function installed(error: unknown): unknown {
+  if ((error as NodeJS.ErrnoException | null)?.code !== 'ERR_MODULE_NOT_FOUND') return error;
+  const [what = ''] = messageOf(error).split('\n');
+  const message = `cardpoll is not installed completely: ${what}`;
+  const hint = 'run `npm ci` in its directory, or install it again';
+  return new CardpollError('config', 'not_installed', message, { hint, cause: error });
 }
 
 /** One line, unless the message lists several problems. */

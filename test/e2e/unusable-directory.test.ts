@@ -42,3 +42,15 @@ it('a directory without a name is refused as a value', async () => {
 it('a data directory that is there but cannot be written ends with 78', async () => {
   expect(await cliHere(['migrate', 'up', '--data-dir', '/sys/kernel'])).toMatchObject({ code: 78 });
 });
+
+it.each([
+  ['is missing', join(dir, 'missing'), 'ENOENT'],
+  ['is a file', file, 'ENOTDIR'],
+  ['takes no directories', '/proc', 'ENOENT'],
+])('the demo ends with 74 when the temporary directory %s', async (_, path, reason) => {
+  const { code, stderr } = await run(['demo', '--listen', '127.0.0.1:0'], { env: { TMPDIR: path } });
+  expect([code, stderr]).toEqual([
+    74,
+    expect.stringMatching(`keep its logs in ${path}: ${reason}.*hint: set TMPDIR`),
+  ]);
+});

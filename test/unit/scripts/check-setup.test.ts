@@ -1,0 +1,102 @@
+// What a clone says that cannot be built or started: one sentence, before anything breaks.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { importRefusal, nodeRefusal } from '../../../bin/refusals.js';
+import { REPOSITORY } from '../../support/markdown.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+/** A clone with the two packages that it needs, as npm leaves it. */
+function clone(): string {
+  const root = temporaryDirectory('clone');
+  for (const name of ['bin', 'scripts/check-setup.js'])
+    cpSync(join(REPOSITORY, name), join(root, name), { recursive: true });
+  const manifest = { type: 'module', engines: { node: '>=20.19' }, dependencies: { a: '1' } };
+  writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
+  for (const name of ['a', 'b']) addPackage(root, name);
+  const packages = { 'node_modules/a': {}, 'node_modules/b': {} };
+  writeFileSync(join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages }));
+  return root;
+}
+
+function addPackage(root: string, name: string): void {
+  mkdirSync(join(root, 'node_modules', name), { recursive: true });
+  writeFileSync(join(root, 'node_modules', name, 'package.json'), '{}');
+}
+
+function run(root: string, script: string, ...args: string[]) {
+  const { status, stderr } = spawnSync(process.execPath, [join(root, script), ...args], { encoding: 'utf8' });
+  return { status, stderr };
+}
+
+const check = (root: string, ...args: string[]) => run(root, 'scripts/check-setup.js', ...args);
+const refused = (sentence: RegExp) => ({ status: 78, stderr: expect.stringMatching(sentence) });
+
+it('a complete clone passes in silence', () => {
+  expect(check(clone())).toEqual({ status: 0, stderr: '' });
+});
+
+it.each(['a', 'b'])(
+  'the missing package %s is named, whether it is asked for or needed by one that is',
+  (name) => {
+    const root = clone();
+    spawnSync('rm', ['-r', join(root, 'node_modules', name)]);
+    expect(check(root)).toEqual(refused(new RegExp(`node_modules/${name} is missing .*npm ci`)));
+  },
+);
+
+it.each(['node_modules', 'node_modules/.package-lock.json'])(
+  'an installation without %s was interrupted, or never made',
+  (path) => {
+    const root = clone();
+    spawnSync('rm', ['-r', join(root, path)]);
+    expect(check(root)).toEqual(refused(/missing or incomplete .*npm ci/));
+  },
+);
+
+it('a clone where nothing can be written is named with the reason', () => {
+  const root = clone();
+  // No one can make a directory below a file, not even root.
+  writeFileSync(join(root, 'node_modules/.cache'), '');
+  expect(check(root)).toEqual(
+    refused(/\.cache\/cardpoll cannot be written: .*copy the repository/),
+  );
+});
+
+it.each(['#', '?', '%41'])('tests are refused in a path with %s, which vitest cannot run in', (name) => {
+  const root = join(temporaryDirectory('odd'), name);
+  cpSync(clone(), root, { recursive: true });
+  expect(check(root)).toMatchObject({ status: 0 });
+  expect(check(root, 'tests')).toEqual(refused(/cannot be tested.*#, \? or %/));
+});
+
+it.each(['v20.19.0', 'v20.19.1', 'v21.0.0', 'v22.1.0', 'v100.0.0'])('Node %s is accepted', (version) => {
+  expect(nodeRefusal(version)).toBeNull();
+});
+
+it.each(['v20.18.9', 'v18.20.8', 'v16.20.2', 'v2.99.0'])(
+  'Node %s is refused, with the least that runs',
+  (version) => {
+    expect(nodeRefusal(version)).toBe(
+      `needs Node 20.19 or later; this is ${version} (hint: install a newer Node, and put it first on PATH)`,
+    );
+  },
+);
+
+it('a binary without its bundle says that it is not built', () => {
+  expect(run(clone(), 'bin/cardpoll.js', 'version')).toEqual(
+    refused(/^cardpoll: is not built: .*npm run build/),
+  );
+});
+
+it('a binary without a package says which', () => {
+  const root = clone();
+  mkdirSync(join(root, 'dist'));
+  writeFileSync(join(root, 'dist/main.js'), "import 'commander';");
+  expect(run(root, 'bin/cardpoll.js', 'version')).toEqual(refused(/completely: .*'commander'.*npm ci/));
+});
+
+it('any other failure of the bundle is left as it is', () => {
+  expect(() => importRefusal(new TypeError('a bug'))).toThrow('a bug');
+});
