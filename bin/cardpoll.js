@@ -1,11 +1,24 @@
 #!/usr/bin/env -S node --max-semi-space-size=32
-// The entry of the binary. It refuses what cannot work (refusals.js), and calls src/main.ts. It must parse on the Nodes that it refuses.
+// The entry of the binary. It listens for signals before anything is loaded, refuses what cannot work (refusals.js), and calls
+// src/main.ts. It must parse on the Nodes that it refuses.
+
+// Without a listener Node opens its inspector on a port.
+process.on('SIGUSR1', () => {});
+// A log rotation may be faster than the start of a daemon. src/signals.ts says how this is served.
+const hangups = {
+  came: false,
+  serve: () => {
+    hangups.came = true;
+  },
+};
+// In other commands SIGHUP ends the process: their terminal is gone.
+if (process.argv.includes('daemon')) process.on('SIGHUP', () => hangups.serve());
 
 import('./refusals.js').then(({ importRefusal, nodeRefusal, refuse }) => {
   const refusal = nodeRefusal(process.version);
   if (refusal !== null) return refuse(refusal);
   return import('../dist/main.js').then(
-    ({ main }) => main(),
+    ({ main }) => main(hangups),
     (error) => refuse(importRefusal(error)),
   );
 });

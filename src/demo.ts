@@ -13,7 +13,7 @@ import { demoCards } from './gateway/simulate/simulated-fleet.ts';
 import { type Simulator, startSimulator } from './gateway/simulate/simulator.ts';
 import { CardpollError, messageOf } from './platform/errors.ts';
 import type { Teardown } from './platform/service.ts';
-import { Hangups, run } from './signals.ts';
+import { run } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { startDaemon } from './wiring.ts';
 
@@ -62,7 +62,8 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
         listening: (url) => {
           address = url ?? '';
         },
-        hangups: new Hangups(),
+        // It does not reload: src/main.ts ends it.
+        hangups: { came: false, serve: () => {} },
         serviceManager: null,
       });
       // Not before: until the engine runs, the API reports that no instance polls.

@@ -1,21 +1,22 @@
 // The binary's entry (bin/cardpoll.js calls `main`): process -> command line -> exit code. With wiring.ts the only
 // place that reads argv and the environment and sets the exit code; it never ends the process by force.
-import { Interruption, type Io } from './cli/command.ts';
+import { commandIn, Interruption, type Io, nameOf } from './cli/command.ts';
 import type { Launchers } from './cli/launchers.ts';
 import { systemClock } from './platform/clock.ts';
 import { EXIT_IO, EXIT_OK, EXIT_SIGINT, EXIT_SIGTERM } from './platform/exit-codes.ts';
 import { VERSION } from './platform/version.ts';
-import { Hangups } from './signals.ts';
+import { endByHangups, type Hangups } from './signals.ts';
 
 /** The composition root imports every library of the daemon, so only commands that start something load it. */
-const launchersFor = (hangups: Hangups | null): Launchers => ({
+const launchersFor = (hangups: Hangups): Launchers => ({
   daemon: async (config, load, listening) => {
     const { runDaemon } = await import('./wiring.ts');
-    return runDaemon(config, { load, listening, hangups: hangups ?? new Hangups() });
+    return runDaemon(config, { load, listening, hangups });
   },
   demo: async (options, launched) => {
-    // The command exists for its status lines, so it shuts down gracefully when its reader is gone.
+    // The command exists for its status lines, so it shuts down gracefully when its reader or its terminal is gone.
     process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'));
+    process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
     return (await import('./demo.ts')).runDemo(options, launched);
   },
   tryGateway: async (...args) => (await import('./gateway-commands.ts')).tryGateway(...args),
@@ -26,19 +27,20 @@ const launchersFor = (hangups: Hangups | null): Launchers => ({
   migrate: async (...args) => (await import('./store-commands.ts')).runMigrate(...args),
 });
 
-export async function main(): Promise<void> {
+/** @param hangups what bin/cardpoll.js hears of SIGHUP */
+export async function main(hangups: Hangups): Promise<void> {
   // React chooses its build by the environment; the development build measures itself all the time.
   process.env.NODE_ENV ??= 'production';
   const argv = process.argv.slice(2);
-  // First of all, because a log rotation may be faster than the start of a daemon. In other commands SIGHUP ends the process.
-  const hangups = argv.includes('daemon') ? new Hangups() : null;
   const outputEnded = watchOutput();
   // Scripts and package managers ask for the version, so it does not wait for the command line to load.
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     process.stdout.write(`cardpoll ${VERSION}\n`);
     return;
   }
-  const { run } = await import('./cli/run.ts');
+  const [{ run }, { ROOT }] = await Promise.all([import('./cli/run.ts'), import('./cli/commands/root.ts')]);
+  // The entry only saw that a word is `daemon`.
+  if (nameOf(commandIn(argv, ROOT)) !== 'cardpoll daemon') endByHangups(hangups);
   const exitCode = await run(argv, processIo(outputEnded), launchersFor(hangups));
   process.exitCode ??= exitCode;
 }

@@ -2,12 +2,6 @@
 import { once } from 'node:events';
 import { Teardown } from './platform/service.ts';
 
-/** Installs a handler. @returns the function that removes it. */
-function onSignal(signal: NodeJS.Signals, handler: () => void): () => void {
-  process.on(signal, handler);
-  return () => process.off(signal, handler);
-}
-
 /**
  * Resolves with the first SIGTERM or SIGINT. From then on these signals have their default effect again: a second
  * one ends the process at once.
@@ -19,28 +13,28 @@ async function untilStopped(): Promise<void> {
   stopped.abort();
 }
 
-/** Handles SIGHUP. While no handler is set, the signal does nothing. */
-export class Hangups {
-  #handler: (() => void) | null = null;
-  #came = false;
+/** SIGHUP as bin/cardpoll.js hears it from its first line on, before anything is loaded. It makes this object. */
+export interface Hangups {
+  /** One came that is not served yet. */
+  came: boolean;
+  /** Called for each one. */
+  serve: () => void;
+}
 
-  /** Create it as early as possible; it is never removed, because without a listener the signal ends the process. */
-  constructor() {
-    onSignal('SIGHUP', () => {
-      if (this.#handler === null) this.#came = true;
-      else this.#handler();
-    });
-  }
+/** Serves every SIGHUP from here on, and at once if any came before. @returns the function that ends this: then SIGHUP does nothing. */
+export function serveHangups(hangups: Hangups, handler: () => void): () => void {
+  hangups.serve = handler;
+  if (hangups.came) handler();
+  hangups.came = false;
+  return () => {
+    hangups.serve = () => {};
+  };
+}
 
-  /** Sets the handler; calls it at once if a signal arrived before. @returns the function that removes it. */
-  handle(handler: () => void): () => void {
-    this.#handler = handler;
-    if (this.#came) handler();
-    this.#came = false;
-    return () => {
-      this.#handler = null;
-    };
-  }
+/** For a command that does not serve SIGHUP: it ends the process, as if nothing had listened. */
+export function endByHangups({ came }: Hangups): void {
+  process.removeAllListeners('SIGHUP');
+  if (came) process.kill(process.pid, 'SIGHUP');
 }
 
 interface Ends {
@@ -61,8 +55,6 @@ export async function run(
   const ends = [stop, refused].filter((signal) => signal !== undefined).map(untilAborted);
   const ended = Promise.race([untilStopped(), ...ends]);
   const teardown = new Teardown();
-  // SIGUSR1 would open Node's inspector on a port of its own.
-  teardown.add(onSignal('SIGUSR1', () => {}));
   try {
     await start(teardown);
     await ended;

@@ -31,7 +31,7 @@ import { VERSION } from './platform/version.ts';
 import { proxyRoutes } from './proxy-report.ts';
 import { Reloader } from './reload.ts';
 import { accessOf, startServer } from './serve.ts';
-import { type Hangups, run } from './signals.ts';
+import { type Hangups, run, serveHangups } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { buildHealth, migrate, openStores, operationMeans, warnAtStart, watchFleet } from './stores.ts';
 
@@ -95,7 +95,7 @@ export async function startDaemon(
     return reloader.reload();
   };
   teardown.add(
-    hangups.handle(() => void (serviceManager === null ? reload() : serviceManager.reload(reload))),
+    serveHangups(hangups, () => void (serviceManager === null ? reload() : serviceManager.reload(reload))),
   );
   const stores = await openStores(config, logs.worker, teardown);
   await migrate(stores.records.migrations, logs.worker);
@@ -130,7 +130,11 @@ export async function startDaemon(
   });
   await engine.start();
   serviceManager?.watch(() => conditionOf(engine));
-  teardown.add(() => serviceManager?.stopping(endsWithinMs(config)));
+  teardown.add(() => {
+    // Logs may still be rotated while the daemon drains, but no configuration is read for it.
+    serveHangups(hangups, () => logs.reopen());
+    serviceManager?.stopping(endsWithinMs(config));
+  });
 }
 
 /** Maximum duration of a shutdown, in milliseconds. */

@@ -5,7 +5,6 @@ import { expect, it, vi } from 'vitest';
 import { loadDaemonConfig } from '../../../src/config/load-config.ts';
 import { demoCards } from '../../../src/gateway/simulate/simulated-fleet.ts';
 import { Teardown } from '../../../src/platform/service.ts';
-import { Hangups } from '../../../src/signals.ts';
 import { startDaemon } from '../../../src/wiring.ts';
 import { answer, startBadGateway } from '../../support/bad-gateway.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
@@ -13,6 +12,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 it('calls the gateway with the token that was rotated before the first call', async () => {
   const teardown = new Teardown();
+  const hangups = { came: false, serve: () => {} };
   const gateway = await startBadGateway(answer(200, '{"code":200,"data":{}}'));
   teardown.add(() => gateway.close());
   const logDir = temporaryDirectory('reload-at-start');
@@ -28,14 +28,14 @@ it('calls the gateway with the token that was rotated before the first call', as
     await startDaemon(await load('of-monday'), teardown, {
       prepare: async (records) => {
         await records.cards.importChunk([...demoCards(500)]);
-        process.emit('SIGHUP');
+        hangups.serve();
         const log = () => readFileSync(join(logDir, 'worker.log'), 'utf8');
         await vi.waitFor(() => expect(log()).toContain('configuration reloaded'), { timeout: 10_000 });
       },
       refuse: () => {},
       load: () => load('of-tuesday'),
       listening: () => {},
-      hangups: new Hangups(),
+      hangups,
       serviceManager: null,
     });
     await vi.waitFor(() => expect(gateway.requests).not.toEqual([]), { timeout: 20_000 });
