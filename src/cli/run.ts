@@ -114,7 +114,7 @@ function report(error: unknown, io: Io, argv: readonly string[]): number {
 function installed(error: unknown): unknown {
   if ((error as NodeJS.ErrnoException | null)?.code !== 'ERR_MODULE_NOT_FOUND') return error;
   const [what = ''] = messageOf(error).split('\n');
-  const message = `cardpoll is not installed completely: ${what}`;
+  const message = `not installed completely: ${what}`;
   const hint = 'run `npm ci` in its directory, or install it again';
   return new CardpollError('config', 'not_installed', message, { hint, cause: error });
 }

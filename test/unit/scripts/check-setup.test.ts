@@ -1,8 +1,9 @@
 // What a clone says that cannot be built or started: one sentence, before anything breaks.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { importRefusal, nodeRefusal } from '../../../bin/refusals.js';
 import { REPOSITORY } from '../../support/markdown.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -59,9 +60,7 @@ it('a clone where nothing can be written is named with the reason', () => {
   const root = clone();
   // No one can make a directory below a file, not even root.
   writeFileSync(join(root, 'node_modules/.cache'), '');
-  expect(check(root)).toEqual(
-    refused(/\.cache\/cardpoll cannot be written: .*copy the repository/),
-  );
+  expect(check(root)).toEqual(refused(/\.cache\/cardpoll cannot be written: .*copy the repository/));
 });
 
 it.each(['#', '?', '%41'])('tests are refused in a path with %s, which vitest cannot run in', (name) => {
@@ -99,4 +98,11 @@ it('a binary without a package says which', () => {
 
 it('any other failure of the bundle is left as it is', () => {
   expect(() => importRefusal(new TypeError('a bug'))).toThrow('a bug');
+});
+
+it('pnpm runs the install scripts that npm runs', () => {
+  const read = (name: string) => readFileSync(join(REPOSITORY, name), 'utf8');
+  expect(parse(read('pnpm-workspace.yaml')).allowBuilds).toEqual(
+    JSON.parse(read('package.json')).allowScripts,
+  );
 });
