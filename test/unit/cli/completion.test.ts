@@ -126,7 +126,7 @@ describe('bash', () => {
     const { stdout: script } = await cli(['completion', 'bash']);
     const lines = join(temporaryDirectory('completion'), 'lines');
     writeFileSync(lines, 'concurrency\tlimits\nconfigs\t\nPackage check\t\n:files\n');
-    const probe = `cardpoll() { cat ${lines}; }
+    const probe = `cardpoll() { cat '${lines}'; }
 ${script}
 COMP_WORDS=(cardpoll "$@"); COMP_CWORD=$#; _cardpoll; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const out = execFileSync('bash', ['--norc', '-uc', probe, 'bash', ...typed], { encoding: 'utf8' });
