@@ -43,5 +43,5 @@ it('the demo starts, and keeps its cards in such a directory', async () => {
   await demo.waitForLine(/^API on /);
   expect(await demo.stop('SIGINT')).toMatchObject({ code: 0, signal: null });
   const status = await runCli(['migrate', 'status', '--data-dir', directory('data')], { program, env });
-  expect(status).toMatchObject({ code: 0, stderr: '' });
+  expect(status).toMatchObject({ code: 0, stderr: `database: embedded, in ${directory('data')}\n` });
 });

@@ -27,7 +27,10 @@ beforeAll(() => {
   dir = temporaryDirectory('units');
   // Verified as if installed: the binary is where the clone has it.
   for (const name of readdirSync(SHIPPED)) {
-    writeFileSync(join(dir, name), unit(name).replaceAll('/usr/bin/cardpoll', join(ROOT, 'bin/cardpoll.js')));
+    writeFileSync(
+      join(dir, name),
+      unit(name).replaceAll('/usr/bin/cardpoll', `"${join(ROOT, 'bin/cardpoll.js')}"`),
+    );
   }
 });
 
