@@ -178,8 +178,8 @@ function configPage(release: string): string {
       'DESCRIPTION',
       prose(
         `A YAML file with settings, read by every command that is given \`--config\` or \`CARDPOLL_CONFIG\`. Where a setting is
-        given more than once, the first of these wins: flag, environment variable, this file, default. A dot in a name
-        below means a level of the file.`,
+        given more than once, the first of these wins: flag, environment variable, systemd credential,
+        \`secret_files\`, this file, default. A dot in a name below means a level of the file.`,
       ),
       ...configurationRules().flatMap((rule) => ['.IP \\(bu 2', prose(rule)]),
     ),

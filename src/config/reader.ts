@@ -1,4 +1,5 @@
-// Finds the value of each setting: flag > environment > config file > profile of the gateway > default. Collects every problem instead of
+// Finds the value of each setting: flag > environment > systemd credential > secret_files > config file >
+// profile of the gateway > default. Collects every problem instead of
 // stopping at the first; `finish` throws them together.
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // The bundle lies in node_modules/.cache/cardpoll-bench, three folders below the root.
-const BINARY = fileURLToPath(new URL('../../../bin/cardpoll.js', import.meta.url));
+export const BINARY = fileURLToPath(new URL('../../../bin/cardpoll.js', import.meta.url));
 
 const CLOCK_TICKS_A_SECOND = 100;
 

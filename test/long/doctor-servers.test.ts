@@ -179,7 +179,7 @@ it('servers that are too old, as real ones report themselves but for the version
   expect(found('redis version')).toMatchObject({
     status: 'failed',
     detail: expect.stringMatching(/ lacks commands that cardpoll needs: Redis 5\.\S+$/),
-    hint: 'replace it by Valkey, or by Redis 6.2 or later',
+    hint: 'replace it with Valkey, or with Redis 6.2 or later',
   });
   expect(found('postgresql version')).toMatchObject({
     status: 'failed',

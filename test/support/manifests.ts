@@ -7,7 +7,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { REPOSITORY } from './markdown.ts';
 
 const FOLDER = join(REPOSITORY, 'deploy/kubernetes');
-/** Not one of the cluster: what kustomize makes of the others, and the configuration of the daemon. */
+/** Not Kubernetes resources: the kustomization, and the daemon's configuration. */
 const OTHERS: readonly string[] = ['kustomization.yaml', 'cardpoll.yaml'];
 
 export interface Manifest {

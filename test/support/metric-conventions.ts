@@ -1,4 +1,4 @@
-// What a page of metrics breaks of Prometheus' conventions (prometheus.io/docs/practices/naming). promtool, which tests run on the
+// Finds breaches of Prometheus' conventions in a page of metrics (prometheus.io/docs/practices/naming). promtool, which tests run on the
 // page of a real daemon, checks some of them as well.
 
 /** No base unit: seconds, bytes and ratios are. */

@@ -119,7 +119,7 @@ function versionFinding({ address, software, redisVersion }: LiveServer): Findin
     redisVersion !== null && redisVersion.localeCompare(LEAST_VERSION, 'en', { numeric: true }) < 0;
   return isOld
     ? failed(check, `${address} lacks commands that cardpoll needs: ${software}`, {
-        hint: `replace it by Valkey, or by Redis ${LEAST_VERSION} or later`,
+        hint: `replace it with Valkey, or with Redis ${LEAST_VERSION} or later`,
       })
     : ok(check, software);
 }

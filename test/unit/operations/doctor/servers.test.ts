@@ -120,7 +120,7 @@ describe('a Redis', () => {
   it('a Redis that is too old must be upgraded, and one that reports no version is named', async () => {
     expect(await found('redis version', { software: 'Redis 6.1.9', redisVersion: '6.1.9' })).toMatchObject({
       detail: '[fd00::1]:6379 lacks commands that cardpoll needs: Redis 6.1.9',
-      hint: 'replace it by Valkey, or by Redis 6.2 or later',
+      hint: 'replace it with Valkey, or with Redis 6.2 or later',
     });
     expect((await found('redis version', { software: null }))?.detail).toBe(
       '[fd00::1]:6379 does not report its version',
