@@ -30,20 +30,23 @@ function packageRefusal() {
     (path) => !existsSync(join(ROOT, path, 'package.json')),
   );
   if (missing.length === 0) return null;
-  const names = missing.slice(0, SHOWN).join(', ');
-  const more = missing.length > SHOWN ? ` and ${missing.length - SHOWN} more` : '';
-  return `cannot be built: ${names}${more} is missing ${hint}`;
+  const others = missing.length - SHOWN;
+  const shown = others > 0 ? [...missing.slice(0, SHOWN), `${others} more`] : missing;
+  const names = new Intl.ListFormat('en-GB').format(shown);
+  return `cannot be built: ${names} ${missing.length === 1 ? 'is' : 'are'} missing ${hint}`;
 }
 
 function writeRefusal() {
   const hint =
     '(hint: copy the repository to a directory of yours; what is built already runs where it is: node bin/cardpoll.js demo)';
   for (const name of WRITTEN) {
-    let path = join(ROOT, name);
+    const target = join(ROOT, name);
+    let path = target;
     while (!existsSync(path)) path = dirname(path);
+    // A directory that is replaced is removed from the one above it.
+    const changed = path === target ? [path, dirname(path)] : [path];
     try {
-      // A directory that is replaced is removed from the one above it.
-      for (const directory of [path, dirname(path)]) accessSync(directory, constants.W_OK | constants.X_OK);
+      for (const directory of changed) accessSync(directory, constants.W_OK | constants.X_OK);
     } catch (error) {
       const why = error instanceof Error ? error.message : error;
       return `cannot be built: ${name} cannot be written: ${why} ${hint}`;

@@ -30,6 +30,7 @@ const { values: given } = parseArgs({
 });
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const version = `${manifest.version}-${given.revision}`;
+const packages = packagesOrEnd();
 const epoch = process.env.SOURCE_DATE_EPOCH ?? output('git', 'log', '-1', '--format=%ct');
 /** What a package of npm needs to be developed with, not to run: dot files, and these. Nor is there musl on Debian. */
 const NOT_NEEDED = new Set(['.md', '.markdown', '.ts', '.mts', '.cts', '.map', '.flow', '.sh', '.html']);
@@ -64,10 +65,20 @@ function step(doing) {
   process.stderr.write(`${doing} ...\n`);
 }
 
+/** Nothing is done where they are not the tested ones. */
+function packagesOrEnd() {
+  try {
+    return productionPackages(ROOT);
+  } catch (error) {
+    process.stderr.write(`package:deb: ${error instanceof Error ? error.message : error}\n`);
+    process.exit(1);
+  }
+}
+
 function layOutProgram() {
   for (const name of ['bin', 'dist']) copy(name, `usr/lib/cardpoll/${name}`);
   copy('package.json', 'usr/lib/cardpoll/package.json');
-  for (const path of productionPackages(ROOT).filter((one) => !NOT_BUILT.includes(one))) {
+  for (const path of packages.filter((one) => !NOT_BUILT.includes(one))) {
     cpSync(join(ROOT, path), staged(`usr/lib/cardpoll/${path}`), {
       recursive: true,
       // What is in it and needed has a path of its own.

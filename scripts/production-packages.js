@@ -1,6 +1,6 @@
 // Which packages in node_modules a release contains: those of package-lock.json that are not for development. Used by
-// package-deb.js, which copies them: what was tested is what is packed. A second `npm ci` made the same files in minutes.
-import { readFileSync } from 'node:fs';
+// package-deb.js, which copies them: what was tested is what is packed.
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** @typedef {{ version: string, integrity?: string, dev?: boolean, optional?: boolean }} Locked */
@@ -10,7 +10,9 @@ import { join } from 'node:path';
  * @returns {string[]} paths below it, `node_modules/ink`. Throws where node_modules is not what the lock file says.
  */
 export function productionPackages(root) {
-  const installed = lockedIn(join(root, 'node_modules/.package-lock.json'));
+  const record = join(root, 'node_modules/.package-lock.json');
+  if (!existsSync(record)) throw new Error('node_modules was not installed by npm; run: npm ci');
+  const installed = lockedIn(record);
   const wanted = [...lockedIn(join(root, 'package-lock.json'))].filter(
     ([path, { dev }]) => path !== '' && !dev,
   );

@@ -1,6 +1,6 @@
 // What a clone says that cannot be built or started: one sentence, before anything breaks.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -61,6 +61,38 @@ it('a clone where nothing can be written is named with the reason', () => {
   // No one can make a directory below a file, not even root.
   writeFileSync(join(root, 'node_modules/.cache'), '');
   expect(check(root)).toEqual(refused(/\.cache\/cardpoll cannot be written: .*copy the repository/));
+});
+
+it('a clone is built by its owner, also below a directory that only others may write', () => {
+  const root = join(temporaryDirectory('parent'), 'clone');
+  cpSync(clone(), root, { recursive: true });
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  if (nobody.uid !== undefined) spawnSync('chown', ['-R', `${nobody.uid}:${nobody.gid}`, root]);
+  chmodSync(join(root, '..'), 0o555);
+  const checkAsOwner = () => {
+    const command = [join(root, 'scripts/check-setup.js')];
+    const { status, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', ...nobody });
+    return { status, stderr };
+  };
+  expect(checkAsOwner()).toEqual({ status: 0, stderr: '' });
+  mkdirSync(join(root, 'dist'));
+  // It belongs to root where the tests run as root.
+  chmodSync(join(root, 'dist'), 0o555);
+  expect(checkAsOwner()).toEqual(refused(/dist cannot be written: EACCES/));
+  chmodSync(join(root, '..'), 0o755);
+});
+
+it('several missing packages are counted in one sentence', () => {
+  const root = clone();
+  const named = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`node_modules/c${i + 1}`, {}]));
+  const checked = (count: number) => {
+    writeFileSync(join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages: named(count) }));
+    return check(root);
+  };
+  expect(checked(2)).toEqual(refused(/: node_modules\/c1 and node_modules\/c2 are missing \(/));
+  expect(checked(6)).toEqual(refused(/c4, node_modules\/c5 and 1 more are missing \(/));
+  expect(checked(9)).toEqual(refused(/c4, node_modules\/c5 and 4 more are missing \(/));
 });
 
 it.each(['#', '?', '%41'])('tests are refused in a path with %s, which vitest cannot run in', (name) => {

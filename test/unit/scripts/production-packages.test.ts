@@ -1,8 +1,10 @@
 // The packages that a release contains are those of the lock file, as they are installed.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { productionPackages } from '../../../scripts/production-packages.js';
+import { REPOSITORY } from '../../support/markdown.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const LOCKED = {
@@ -42,6 +44,18 @@ it('refuses packages that are not installed', () => {
 it('refuses packages of another content', () => {
   const root = repository({ ...without(''), 'node_modules/a': { version: '1.0.0', integrity: 'sha512-x' } });
   expect(() => productionPackages(root)).toThrow(/node_modules\/a 1\.0\.0/);
+});
+
+it('the Debian package refuses what another package manager installed, in one sentence', () => {
+  const root = repository({});
+  rmSync(join(root, 'node_modules/.package-lock.json'));
+  for (const name of ['scripts', 'package.json'])
+    cpSync(join(REPOSITORY, name), join(root, name), { recursive: true });
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/package-deb.js')], {
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stderr).toBe(`package:deb: node_modules was not installed by npm; run: npm ci\n`);
 });
 
 it('accepts an optional package that could be installed', () => {
