@@ -1,5 +1,6 @@
 // What keeps cardpoll from starting, as one sentence: a Node that is too old, or files that are not installed. Used by cardpoll.js,
-// and by scripts/check-setup.js before a build. It must run on the Nodes that it refuses, without any package.
+// by scripts/check-setup.js before a build, and by src/cli/run.ts for packages that are loaded later. It must run on the Nodes
+// that it refuses, without any package.
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -22,12 +23,20 @@ export function nodeRefusal(version) {
  * @throws the error, if it is another one than that files are missing.
  */
 export function importRefusal(error) {
-  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  const incomplete = incompleteInstallation(error);
+  if (incomplete === null) throw error;
   const root = fileURLToPath(ROOT);
   if (!existsSync(new URL('dist/main.js', ROOT)))
     return `is not built: ${root}dist/main.js is missing (hint: run \`npm ci && npm run build\` in ${root})`;
+  return `${incomplete.message} (hint: ${incomplete.hint})`;
+}
+
+/** @param {Error & { code?: string }} error @returns null: it is another error than that a package is missing. */
+export function incompleteInstallation(error) {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') return null;
   const [what] = error.message.split('\n');
-  return `is not installed completely: ${what} (hint: run \`npm ci\` in ${root}, or install cardpoll again)`;
+  const hint = `run \`npm ci\` in ${fileURLToPath(ROOT)}, or install cardpoll again`;
+  return { message: `is not installed completely: ${what}`, hint };
 }
 
 /** Writes the sentence, and sets the exit code. @param {string} sentence */

@@ -1,6 +1,6 @@
 // The binary's entry (bin/cardpoll.js calls `main`): process -> command line -> exit code. With wiring.ts the only
 // place that reads argv and the environment and sets the exit code; it never ends the process by force.
-import { commandIn, Interruption, type Io, nameOf } from './cli/command.ts';
+import { Interruption, type Io } from './cli/command.ts';
 import type { Launchers } from './cli/launchers.ts';
 import { systemClock } from './platform/clock.ts';
 import { EXIT_IO, EXIT_OK, EXIT_SIGINT, EXIT_SIGTERM } from './platform/exit-codes.ts';
@@ -38,10 +38,11 @@ export async function main(hangups: Hangups): Promise<void> {
     process.stdout.write(`cardpoll ${VERSION}\n`);
     return;
   }
-  const [{ run }, { ROOT }] = await Promise.all([import('./cli/run.ts'), import('./cli/commands/root.ts')]);
-  // The entry only saw that a word is `daemon`.
-  if (nameOf(commandIn(argv, ROOT)) !== 'cardpoll daemon') endByHangups(hangups);
-  const exitCode = await run(argv, processIo(outputEnded), launchersFor(hangups));
+  const { run } = await import('./cli/run.ts');
+  // The entry listens for SIGHUP wherever a word is `daemon`; which command is meant is known there.
+  const exitCode = await run(argv, processIo(outputEnded), launchersFor(hangups), () =>
+    endByHangups(hangups),
+  );
   process.exitCode ??= exitCode;
 }
 

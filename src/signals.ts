@@ -15,7 +15,7 @@ async function untilStopped(): Promise<void> {
 
 /** SIGHUP as bin/cardpoll.js hears it from its first line on, before anything is loaded. It makes this object. */
 export interface Hangups {
-  /** One came that is not served yet. */
+  /** A SIGHUP waits to be served. */
   came: boolean;
   /** Called for each one. */
   serve: () => void;

@@ -2,6 +2,7 @@
 // and an exit code here; nothing below prints errors or ends the process.
 
 import { CommanderError } from 'commander';
+import { incompleteInstallation } from '../../bin/refusals.js';
 import type { ApiClient } from '../api/client/client.ts';
 import { type ClientConfig, loadClientConfig } from '../config/load-config.ts';
 import { plainText } from '../domain/plain-text.ts';
@@ -19,26 +20,47 @@ import {
   type OutputFormat,
 } from './command.ts';
 import { commandLineOf } from './command-line.ts';
+import { daemon } from './commands/daemon.ts';
 import { ROOT } from './commands/root.ts';
 import type { Launchers } from './launchers.ts';
 import { type ParsedInput, parsed } from './program.ts';
 
-/** @param argv without the interpreter and the script. Resolves with the exit code; does not throw. */
-export async function run(argv: readonly string[], io: Io, launchers: Launchers): Promise<number> {
-  let daemon: ApiClient | null = null;
+/**
+ * @param argv without the interpreter and the script.
+ * @param endByHangups called unless the daemon is to run: only it serves SIGHUP.
+ * @returns the exit code; does not throw.
+ */
+export async function run(
+  argv: readonly string[],
+  io: Io,
+  launchers: Launchers,
+  endByHangups: () => void,
+): Promise<number> {
+  let asked: ApiClient | null = null;
   try {
-    const { path, words } = commandLineOf(argv, ROOT);
-    const input = parsed(path, words, (text) => io.stdout.write(text));
-    const [{ run }] = path;
+    const { run, input } = understood(argv, io, endByHangups);
     if (run === undefined) throw new CardpollError('usage', 'command_missing', 'a command is missing');
     const context = contextOf(io, launchers, input);
     const client: CommandContext['client'] = async (signal) => {
-      daemon = await context.client(signal);
-      return daemon;
+      asked = await context.client(signal);
+      return asked;
     };
     return await run({ ...context, client }, input);
   } catch (error) {
-    return report((await otherVersion(error, daemon)) ?? error, io, argv);
+    return report((await otherVersion(error, asked)) ?? error, io, argv);
+  }
+}
+
+/** The command that is meant, with its input. Throws for a wrong command line, and after it has printed help or version. */
+function understood(argv: readonly string[], io: Io, endByHangups: () => void) {
+  let isDaemon = false;
+  try {
+    const { path, words } = commandLineOf(argv, ROOT);
+    const input = parsed(path, words, (text) => io.stdout.write(text));
+    isDaemon = path[0] === daemon;
+    return { run: path[0].run, input };
+  } finally {
+    if (!isDaemon) endByHangups();
   }
 }
 
@@ -110,12 +132,11 @@ function report(error: unknown, io: Io, argv: readonly string[]): number {
   return known instanceof CardpollError ? exitCodeOf(known.kind) : EXIT_BUG;
 }
 
-/** Most packages are loaded when a command needs them. bin/refusals.js names what is missing before. */
+/** Most packages are loaded when a command needs them. */
 function installed(error: unknown): unknown {
-  if ((error as NodeJS.ErrnoException | null)?.code !== 'ERR_MODULE_NOT_FOUND') return error;
-  const [what = ''] = messageOf(error).split('\n');
-  const message = `not installed completely: ${what}`;
-  const hint = 'run `npm ci` in its directory, or install it again';
+  const incomplete = error instanceof Error ? incompleteInstallation(error) : null;
+  if (incomplete === null) return error;
+  const { message, hint } = incomplete;
   return new CardpollError('config', 'not_installed', message, { hint, cause: error });
 }
 

@@ -1,12 +1,13 @@
 // Signals before and after a daemon runs: while nothing but bin/cardpoll.js is loaded, and while it drains. The real bin/ and the real
 // bundle, with a gate between them that the test opens.
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Fleet, type Program } from '../support/fleet.ts';
+import { freePort } from '../support/free-port.ts';
 import { REPOSITORY } from '../support/markdown.ts';
-import { spawnCli, waitFor } from '../support/processes.ts';
+import { BINARY, spawnCli, waitFor } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 let fleet: Fleet;
@@ -58,13 +59,38 @@ it('a daemon that got SIGHUP before it loaded anything reloads once it runs, and
   expect(reloadsIn(logDir)).toBe(1);
 });
 
+it.each(['logs', 'dashboard'])(
+  'a daemon reloads for SIGHUP where the value of an option is the command `%s`',
+  async (name) => {
+    writeFileSync(join(fleet.dir, name), 'log_level: info\n');
+    const inItsDirectory = ['sh', '-c', 'cd "$0" && exec "$@"', fleet.dir] as const;
+    const program: Program = [...inItsDirectory, process.execPath, BINARY, '--config', name];
+    const { process: daemon, logDir } = await fleet.startDaemon({}, program);
+    daemon.signal('SIGHUP');
+    await waitFor(() => reloadsIn(logDir) === 1, { what: 'the reload' });
+    expect(await daemon.stop()).toMatchObject({ code: 0, signal: null });
+  },
+);
+
 it('a daemon that drains reopens its logs for SIGHUP, and reads no configuration', async () => {
   const { process: daemon, url, logDir } = await fleet.startDaemon({ CARDPOLL_API_DRAIN_DELAY_MS: '3000' });
   daemon.signal('SIGTERM');
   await waitFor(async () => (await fetch(`${url}/readyz`)).status === 503, { what: 'the drain' });
+  renameSync(join(logDir, 'worker.log'), join(logDir, 'worker.log.1'));
   daemon.signal('SIGHUP');
+  await waitFor(() => existsSync(join(logDir, 'worker.log')), { what: 'the new log' });
   expect(await daemon.ended()).toMatchObject({ code: 0, signal: null, stderr: '' });
-  expect(reloadsIn(logDir)).toBe(0);
+  expect(['worker.log', 'worker.log.1'].map((name) => reloadsIn(logDir, name))).toEqual([0, 0]);
+});
+
+it('SIGHUP ends a demo as SIGTERM does, and its logs are removed', async () => {
+  const TMPDIR = temporaryDirectory('demo');
+  const listen = `127.0.0.1:${await freePort()}`;
+  const demo = spawnCli(['demo', '--cards', '100', '--listen', listen], { env: { TMPDIR } });
+  await demo.waitForLine(/^API on/);
+  expect(readdirSync(TMPDIR)).toEqual([expect.stringMatching(/^cardpoll-demo-/)]);
+  expect(await demo.stop('SIGHUP')).toMatchObject({ code: 0, signal: null });
+  expect(readdirSync(TMPDIR)).toEqual([]);
 });
 
 it.each(['SIGTERM', 'SIGINT'] as const)('%s ends a daemon that is still being loaded', async (signal) => {
@@ -86,6 +112,10 @@ it('SIGUSR1 opens no inspector, in any command', async () => {
 it.each([
   ['a command', ['context', 'list'], false],
   ['a command with the argument `daemon`', ['context', 'use', 'daemon'], true],
+  ['a command of the context `daemon`', ['--context', 'daemon', 'dashboard'], true],
+  ['a command that shows the card `daemon`', ['cards', 'show', 'daemon'], true],
+  ['the help of the daemon', ['help', 'daemon'], true],
+  ['a wrong command line', ['daemon', '--unknown'], true],
 ])('SIGHUP ends %s', async (_, args, isNoted) => {
   const { program, loads, open } = gated();
   const command = spawnCli(args, { program, env: { XDG_CONFIG_HOME: fleet.dir } });
@@ -95,8 +125,8 @@ it.each([
   expect(await command.ended()).toMatchObject({ code: null, signal: 'SIGHUP' });
 });
 
-function reloadsIn(logDir: string): number {
-  return readFileSync(join(logDir, 'worker.log'), 'utf8').split('"configuration reloaded"').length - 1;
+function reloadsIn(logDir: string, name = 'worker.log'): number {
+  return readFileSync(join(logDir, name), 'utf8').split('"configuration reloaded"').length - 1;
 }
 
 /** SigCgt has a bit for each signal; SIGHUP is the first. */

@@ -56,6 +56,6 @@ export async function cliHere(
     clock: systemClock,
     onInterrupt: () => new AbortController().signal,
   };
-  const code = await run(args, io, LAUNCHERS);
+  const code = await run(args, io, LAUNCHERS, () => {});
   return { code, stdout: stdout.text, stderr: stderr.text };
 }

@@ -88,7 +88,7 @@ export async function cli(argv: readonly string[], options: CliOptions = {}): Pr
     migrate: unexpected,
     ...launchers,
   };
-  const code = await run(argv, io, all);
+  const code = await run(argv, io, all, () => {});
   return { code, stdout: stdout.written, stderr: stderr.written };
 }
 
