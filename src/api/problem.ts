@@ -60,8 +60,14 @@ const STATUS_OF_CODE: Record<string, number> = {
   [TOO_BUSY]: 429,
   [UNSUPPORTED_ENCODING]: 415,
   [EXPECTATION_FAILED]: 417,
-  // The daemon works in part, and its operator needs to read which right is missing.
-  postgres_rights_missing: 503,
+};
+
+/** The daemon works in part. The error itself names the role and the database, and any caller may get the answer. */
+const RIGHTS_MISSING: Problem = {
+  status: 503,
+  code: 'postgres_rights_missing',
+  detail: 'the database user of the daemon lacks a right',
+  hint: 'api.log of the daemon says which, and what grants it',
 };
 
 /** What is said of a field or query parameter that no route reads. */
@@ -96,6 +102,7 @@ export function problemOf(error: unknown): Problem {
 }
 
 function problemOfCardpollError(error: CardpollError): Problem {
+  if (error.code === RIGHTS_MISSING.code) return RIGHTS_MISSING;
   const status = STATUS_OF_CODE[error.code] ?? STATUS_OF_KIND[error.kind];
   if (status === 500) return UNEXPECTED;
   const errors = error.fields.map(({ field, message }) => ({ field: snakeCase(field), message }));

@@ -24,9 +24,6 @@ const KINDS: Record<number, ErrorKind> = {
   504: 'unavailable',
 };
 
-/** Codes that say more than their status: no retry helps. */
-const KIND_OF_CODE: Record<string, ErrorKind> = { postgres_rights_missing: 'config' };
-
 const AUTH_HINT = 'give the token with CARDPOLL_TOKEN or --token-file';
 /** Of a path that the daemon does not serve, in all versions; what a path names has codes of its own, such as card_not_found. */
 const NO_PATH = 'not_found';
@@ -41,7 +38,8 @@ export function errorOfAnswer(
   const problem = problemIn(text);
   // Another server has no such page; a daemon says in a problem what it does not have.
   if (status < 400 || (status === 404 && problem === null)) return notCardpoll(url);
-  const kind = KIND_OF_CODE[problem?.code ?? ''] ?? KINDS[status] ?? 'internal';
+  // The daemon works in part, so it answers 503; but no retry helps.
+  const kind = problem?.code === 'postgres_rights_missing' ? 'config' : (KINDS[status] ?? 'internal');
   const message = problem?.message ?? `the daemon at ${url} answered with status ${status}`;
   // With several contexts, which token was sent is the question.
   const sent = status === 401 && tokenFrom !== null ? [`the token of ${tokenFrom} was sent`] : [];

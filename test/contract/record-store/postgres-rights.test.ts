@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CardpollError } from '../../../src/platform/errors.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
+import { translateSqlError } from '../../../src/store/sql/client/sql-errors.ts';
 import { cliHere } from '../../support/cli-here.ts';
 import { emptyDatabase, freshDatabase } from '../../support/fresh-stores.ts';
 import { query } from '../../support/postgres-server.ts';
@@ -109,7 +110,7 @@ describe('the hint of a missing right grants it:', () => {
       ALL_RIGHTS,
       (store) => store.results.ensurePartitions('2031-01'),
       [
-        expect.stringContaining('GRANT CREATE, USAGE ON SCHEMA public TO "rights-'),
+        expect.stringContaining('GRANT CREATE, USAGE ON SCHEMA "public" TO "rights-'),
         expect.stringMatching(/must own the tables.*\\gexec$/),
       ],
     ],
@@ -145,13 +146,13 @@ describe('the hint of a missing right grants it:', () => {
       'CONNECT to the database',
       'REVOKE ALL ON DATABASE # FROM PUBLIC',
       (store) => store.ping(),
-      [expect.stringMatching(/GRANT CONNECT ON DATABASE test_\w+ TO/)],
+      [expect.stringMatching(/GRANT CONNECT ON DATABASE "test_\w+" TO/)],
     ],
     [
       'TEMPORARY on the database, for an import',
       'REVOKE ALL ON DATABASE # FROM PUBLIC; GRANT CONNECT ON DATABASE # TO %; GRANT ALL ON SCHEMA public TO %',
       (store) => store.migrations.up().then(() => importCard(store)),
-      [expect.stringMatching(/GRANT TEMPORARY ON DATABASE test_\w+ TO/)],
+      [expect.stringMatching(/GRANT TEMPORARY ON DATABASE "test_\w+" TO/)],
     ],
   ])('%s', async (_, rights, work, hints) => {
     const database = await emptyDatabase();
@@ -161,11 +162,40 @@ describe('the hint of a missing right grants it:', () => {
   });
 });
 
+it.each([
+  ['TABLE', 'CREATE TABLE # (id int)'],
+  ['INDEX', 'CREATE TABLE t (id int); CREATE INDEX # ON t (id); ALTER TABLE t OWNER TO %'],
+  ['SEQUENCE', 'CREATE SEQUENCE #'],
+  ['VIEW', 'CREATE VIEW # AS SELECT 1'],
+  ['MATERIALIZED VIEW', 'CREATE MATERIALIZED VIEW # AS SELECT 1'],
+])('the hint of a missing ownership grants it: %s', async (kind, made) => {
+  const database = await emptyDatabase();
+  const [owner, url] = [await newRole(database, ''), await newRole(database, '')];
+  const name = `"Old 'cards'"`;
+  const own = kind === 'INDEX' ? '' : `; ALTER ${kind} # OWNER TO %`;
+  const text = `${made}${own}`.replaceAll('#', name).replaceAll('%', `"${new URL(owner).username}"`);
+  await query(database, text);
+  const drop = () =>
+    query(url, `DROP ${kind} ${name}`).catch((error) => {
+      throw translateSqlError(error, 'x', { role: new URL(url).username, database: 'x' });
+    });
+  expect(await hintsUntilDone(database, drop)).toEqual([expect.stringContaining('must own the tables')]);
+});
+
+it('a policy that refuses a row is named, and what lets the role write it', async () => {
+  const database = await freshDatabase();
+  const store = await open(await newRole(database, ALL_RIGHTS));
+  await query(database, 'ALTER TABLE cards ENABLE ROW LEVEL SECURITY');
+  expect(await hintsUntilDone(database, () => importCard(store))).toEqual([
+    expect.stringMatching(/^A row-level security policy refuses it, .* ALTER ROLE "rights-/),
+  ]);
+});
+
 it('a command whose database user lacks a right ends with 78, and names the right', async () => {
   const url = await newRole(await emptyDatabase(), '');
   const { code, stderr } = await cliHere(['migrate', 'up', '--database-url', url]);
   expect({ code, stderr }).toEqual({
     code: 78,
-    stderr: expect.stringContaining('GRANT CREATE, USAGE ON SCHEMA public TO'),
+    stderr: expect.stringMatching(/GRANT CREATE, USAGE ON SCHEMA "?public"? TO/),
   });
 });

@@ -25,6 +25,16 @@ it.each<[string, unknown]>([
   expect(problemOf(error)).toEqual(UNEXPECTED);
 });
 
+it('says that the database user lacks a right, to any caller, without its name and that of the database', () => {
+  const error = new CardpollError('config', 'postgres_rights_missing', SECRET, { hint: SECRET });
+  expect(problemOf(error)).toEqual({
+    status: 503,
+    code: 'postgres_rights_missing',
+    detail: 'the database user of the daemon lacks a right',
+    hint: 'api.log of the daemon says which, and what grants it',
+  });
+});
+
 it('says what the caller can change', () => {
   expect(problemOf(new CardpollError('conflict', 'busy_now', 'one runs', { hint: 'wait' }))).toEqual({
     status: 409,

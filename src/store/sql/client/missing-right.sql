@@ -1,8 +1,8 @@
--- What the owner of a database runs to grant a role a right that it lacks. {role} and {database} are names, quoted where they
--- need to be, {text} is the role as a string, {object} the name that PostgreSQL's message has.
+-- What the owner of a database runs to grant a role a right that it lacks. {role} and {database} are names in quotes, as
+-- is {name}, which PostgreSQL's message has; {roletext} and {text} are role and name as strings.
 
 -- name: missing_right.namedSchema
-GRANT CREATE, USAGE ON SCHEMA {object} TO {role};
+GRANT CREATE, USAGE ON SCHEMA {name} TO {role};
 
 -- name: missing_right.schema
 GRANT CREATE, USAGE ON SCHEMA public TO {role};
@@ -24,4 +24,7 @@ GRANT CONNECT ON DATABASE {database} TO {role};
 
 -- name: missing_right.ownership
 -- For psql: it runs the statement that this one makes.
-SELECT format('GRANT %I TO %I', tableowner, {text}) FROM pg_tables WHERE tablename = '{object}' \gexec
+SELECT format('GRANT %I TO %I', pg_get_userbyid(relowner), {roletext}) FROM pg_class WHERE relname = {text} \gexec
+
+-- name: missing_right.policy
+ALTER ROLE {role} BYPASSRLS;

@@ -16,30 +16,31 @@ const BY_OWNER = 'As its owner or a superuser run:';
 const NOT_OWNER =
   'cardpoll creates and drops monthly partitions, so its role must own the tables. Name their owner in the database URL, or make the role a member of it, in psql as a superuser:';
 
-/** The first pattern that fits decides; its group is the object. With it go what is said, and the statement. */
+const POLICY =
+  'A row-level security policy refuses it, and cardpoll works with all rows. Drop the policy, or as a superuser run:';
+/** The only 3F000 that is about a right: the role can create tables in no schema. */
+const NO_SCHEMA = /^no schema has been selected to create in$/;
+
+/** The first pattern that fits decides; its group is the object. Each pattern has its explanation and its statement. */
 const RIGHTS: readonly (readonly [message: RegExp, said: string, statement: string])[] = [
   [
-    /^permission denied for schema (\S+)$/,
+    /^permission denied for schema (.+)$/,
     `The role lacks CREATE or USAGE on the schema {object}. ${BY_OWNER}`,
     sql.text('namedSchema'),
   ],
+  [NO_SCHEMA, `The role lacks USAGE on the schema. ${BY_OWNER}`, sql.text('schema')],
   [
-    /^no schema has been selected to create in$/,
-    `The role lacks USAGE on the schema. ${BY_OWNER}`,
-    sql.text('schema'),
-  ],
-  [
-    /^permission denied for (?:table|view|materialized view|relation) (\S+)$/,
+    /^permission denied for (?:table|view|materialized view|relation) (.+)$/,
     `The role lacks a right on the table {object}. ${BY_OWNER}`,
     sql.text('tables'),
   ],
   [
-    /^permission denied for sequence (\S+)$/,
+    /^permission denied for sequence (.+)$/,
     `The role lacks USAGE on the sequence {object}. ${BY_OWNER}`,
     sql.text('sequences'),
   ],
   [
-    /^permission denied for (?:function|procedure|routine) (\S+)$/,
+    /^permission denied for (?:function|procedure|routine) (.+)$/,
     `The role lacks EXECUTE on {object}. ${BY_OWNER}`,
     sql.text('functions'),
   ],
@@ -53,8 +54,18 @@ const RIGHTS: readonly (readonly [message: RegExp, said: string, statement: stri
     `The role lacks CONNECT on the database. ${BY_OWNER}`,
     sql.text('connect'),
   ],
-  [/^must be owner of (?:table|relation|index|view|sequence) (\S+)$/, NOT_OWNER, sql.text('ownership')],
+  [
+    /^must be owner of (?:table|relation|index|view|materialized view|sequence) (.+)$/,
+    NOT_OWNER,
+    sql.text('ownership'),
+  ],
+  [/row-level security policy/, POLICY, sql.text('policy')],
 ];
+
+/** Whether the error is about a right: no waiting and no other value helps. */
+export function isMissingRight(state: string, message: string): boolean {
+  return state === '42501' || (state === '3F000' && NO_SCHEMA.test(message));
+}
 
 /** @param user null: not known. @returns what to do. */
 export function grantFor(message: string, user: DatabaseUser | null): string {
@@ -62,14 +73,20 @@ export function grantFor(message: string, user: DatabaseUser | null): string {
   for (const [pattern, said, statement] of RIGHTS) {
     const found = pattern.exec(message);
     if (found === null) continue;
-    const text = `'${role.replaceAll("'", "''")}'`;
-    const parts = { role: quoted(role), database: quoted(database), text, object: found[1] ?? '' };
-    return fill(`${said} ${statement}`, parts);
+    const [, object = ''] = found;
+    const names = { role: quoted(role), database: quoted(database), name: quoted(object) };
+    const texts = { roletext: asText(role), text: asText(object) };
+    return fill(`${said} ${statement}`, { ...names, ...texts, object });
   }
   return `Grant the role ${quoted(role)} the right that the message names, or name the owner of the tables in the database URL.`;
 }
 
-/** As PostgreSQL writes a name in a statement. */
+/** A name in a statement. Always in quotes: it may be a word of SQL, such as `user`. */
 function quoted(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A string in a statement. */
+function asText(name: string): string {
+  return `'${name.replaceAll("'", "''")}'`;
 }

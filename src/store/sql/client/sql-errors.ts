@@ -1,7 +1,7 @@
 // Turns what a driver throws into a CardpollError; both drivers call it at their edge. The original error, with its
 // SQLSTATE, stays available as `cause` for the few callers that retry on one.
 import { CardpollError, messageOf, tlsFaultOf } from '../../../platform/errors.ts';
-import { type DatabaseUser, grantFor } from './missing-right.ts';
+import { type DatabaseUser, grantFor, isMissingRight } from './missing-right.ts';
 
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',
@@ -32,9 +32,6 @@ export const UNIQUE_VIOLATION = '23505';
 const OVERLOADED_STATES = new Set(['57014', '55P03', DEADLOCK, SERIALIZATION_FAILURE]);
 const SCHEMA_STATES = new Set(['42P01', '42703', '42883']);
 const ACCESS_STATES = new Set(['28P01', '28000', '3D000']);
-/** The second: no schema in which the role may create tables. */
-const RIGHT_STATES = new Set(['42501', '3F000']);
-
 /** A prepared statement is there that should not be, or the other way round: another connection's. */
 const POOLING_STATES = new Set(['42P05', '26000']);
 
@@ -163,7 +160,7 @@ function translateLasting(
       details('Run: cardpoll migrate up'),
     );
   }
-  if (RIGHT_STATES.has(state)) {
+  if (isMissingRight(state, message)) {
     return new CardpollError(
       'config',
       'postgres_rights_missing',

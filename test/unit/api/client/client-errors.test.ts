@@ -11,5 +11,5 @@ it.each<[ErrorKind, code: string]>([
 ])('an error %s stays one: %s', (kind, code) => {
   const problem = problemOf(new CardpollError(kind, code, 'it failed', { hint: 'do this' }));
   const answer = errorOfAnswer({ url: 'http://x', tokenFrom: null }, problem.status, JSON.stringify(problem));
-  expect(answer).toMatchObject({ kind, code, message: 'it failed', hint: 'do this' });
+  expect(answer).toMatchObject({ kind, code, message: problem.detail, hint: problem.hint });
 });

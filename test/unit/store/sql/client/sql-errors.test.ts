@@ -22,7 +22,6 @@ describe('translateSqlError', () => {
     ['28P01', 'config', 'postgres_access_refused'],
     ['3D000', 'config', 'postgres_access_refused'],
     ['42501', 'config', 'postgres_rights_missing'],
-    ['3F000', 'config', 'postgres_rights_missing'],
     ['23514', 'invalid', 'value_refused'],
     ['22003', 'invalid', 'value_refused'],
     ['P0001', 'invalid', 'value_refused'],
@@ -51,6 +50,43 @@ describe('translateSqlError', () => {
     ]);
     expect(translateSqlError(error, 'x')).toMatchObject({ code: 'postgres_unreachable' });
     expect(translateSqlError(error, 'x').message).toContain('::1:5432');
+  });
+
+  const SCHEMA = 'As its owner or a superuser run: GRANT CREATE, USAGE ON SCHEMA';
+  const POLICY =
+    'A row-level security policy refuses it, and cardpoll works with all rows. Drop the policy, or as a superuser run: ALTER ROLE "Card Poll" BYPASSRLS;';
+
+  it.each<[message: string, state: string, hint: string]>([
+    [
+      'no schema has been selected to create in',
+      '3F000',
+      `The role lacks USAGE on the schema. ${SCHEMA} public TO "Card Poll";`,
+    ],
+    [
+      'permission denied for schema my "fleet"',
+      '42501',
+      `The role lacks CREATE or USAGE on the schema my "fleet". ${SCHEMA} "my ""fleet""" TO "Card Poll";`,
+    ],
+    [
+      'permission denied for schema order',
+      '42501',
+      `The role lacks CREATE or USAGE on the schema order. ${SCHEMA} "order" TO "Card Poll";`,
+    ],
+    [
+      'permission denied for database user',
+      '42501',
+      'The role lacks CONNECT on the database. As its owner or a superuser run: GRANT CONNECT ON DATABASE "user" TO "Card Poll";',
+    ],
+    ['new row violates row-level security policy for table "cards"', '42501', POLICY],
+    ['query would be affected by row-level security policy for table "cards"', '42501', POLICY],
+  ])('says what is missing where PostgreSQL says: %s', (message, state, hint) => {
+    const error = translateSqlError(failure(state, message), 'x', { role: 'Card Poll', database: 'user' });
+    expect(error).toMatchObject({ code: 'postgres_rights_missing', hint });
+  });
+
+  it('does not call a schema that does not exist a missing right', () => {
+    const error = translateSqlError(failure('3F000', 'schema "x" does not exist'), 'x');
+    expect(error).toMatchObject({ kind: 'internal', code: 'postgres_error', hint: undefined });
   });
 
   it('asks for the right that the message names, where it cannot read the message', () => {

@@ -34,6 +34,7 @@ const MADE_FROM_PARTS = [
   'missing_right.functions',
   'missing_right.namedSchema',
   'missing_right.ownership',
+  'missing_right.policy',
   'missing_right.schema',
   'missing_right.sequences',
   'missing_right.tables',
