@@ -140,7 +140,7 @@ describeLiveStore('rings', (live) => {
     await live.store.rings.configure(RING, { intervalMs: 128, enabled: true });
     await live.store.rings.startGeneration(RING, 128);
     await live.store.rings.startGeneration(RING, 64);
-    const before = (await live.store.rings.advance(RING, NO_LIMITS)).ring;
+    const before = (await live.store.rings.advance(RING, { ...NO_LIMITS, maxBuckets: 128 })).ring;
     await live.store.rings.activate(RING);
     const after = await onlyRing(live.store);
     expect(after.cursor).toBe(Math.floor(before.cursor / 2));
