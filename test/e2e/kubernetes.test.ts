@@ -2,7 +2,8 @@
 // kubelet lays them out, and a working directory that no user can write.
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { BreakableLink } from '../support/breakable-link.ts';
 import { Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';
 import { IMAGE_ENV, PODS, type Pod } from '../support/manifests.ts';
@@ -14,21 +15,24 @@ const TOKEN = '0123456789abcdef';
 const [READ_ONLY, MODE] = ['/proc', 0o440];
 
 let fleet: Fleet;
+let database: BreakableLink;
 let secrets: string;
 let config: string;
-let pods: Awaited<ReturnType<typeof started>>[];
+let pods: Started[];
 
 beforeAll(async () => {
   fleet = await Fleet.start();
+  database = await BreakableLink.to(Number(new URL(fleet.databaseUrl).port));
   secrets = mounted({
     redis_url: fleet.redisServer.url,
-    database_url: fleet.databaseUrl,
+    database_url: database.around(fleet.databaseUrl),
     admin_tokens: `doctor:viewer:${TOKEN}`,
     'client.token': TOKEN,
   });
   config = mounted({ 'cardpoll.yaml': `gateway:\n  url: ${fleet.gatewayUrl}\n` });
   pods = await Promise.all(PODS.map(started));
 });
+afterAll(() => database?.close());
 
 /** As a volume of kubelet: a file is a link into a directory that is a link itself, so that all change at once. */
 function mounted(files: Readonly<Record<string, string>>): string {
@@ -58,22 +62,45 @@ async function started(pod: Pod) {
   return { ...pod, environment, daemon, url: `http://127.0.0.1:${port}` };
 }
 
-it('pods answer their probes', async () => {
-  for (const { container, daemon, url } of pods) {
-    for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
-      const asked = `${url}${probe?.httpGet?.path}`;
-      const answers = async () => (await fetch(asked)).status === 200;
-      await waitFor(async () => !daemon.running || (await answers()), { what: `${asked} to answer` });
-    }
-    expect(daemon.running, daemon.stderr).toBe(true);
+type Started = Awaited<ReturnType<typeof started>>;
+type Probe = 'startupProbe' | 'livenessProbe' | 'readinessProbe';
+
+/** The status that the probe sees. */
+const probed = async ({ container, url }: Started, probe: Probe) =>
+  (await fetch(`${url}${container[probe]?.httpGet?.path}`)).status;
+
+/** Waits until every pod answers the probe with this status. */
+async function allAnswer(probe: Probe, status: number): Promise<void> {
+  for (const pod of pods) {
+    const what = `${probe} of ${pod.name} to see ${status}`;
+    await waitFor(async () => !pod.daemon.running || (await probed(pod, probe)) === status, { what });
+    expect(pod.daemon.running, pod.daemon.stderr).toBe(true);
   }
-});
+}
+
+// A test each: on a busy machine the start alone takes half a minute.
+it.each<Probe>(['startupProbe', 'livenessProbe', 'readinessProbe'])('pods answer their %s', (probe) =>
+  allAnswer(probe, 200),
+);
 
 it('the doctor in a pod with the API finds nothing but that there are no alert rules yet', async () => {
   const api = pods.find(({ env }) => env.CARDPOLL_ROLES?.includes('api'));
   const { report } = await runDoctor(api?.environment ?? {});
   const bad = report.items.filter(({ status }) => !['ok', 'skipped'].includes(status));
   expect(bad.map(({ check }) => check)).toEqual(['alert rules']);
+});
+
+it('pods are not ready while the stores are away, and alive, so that they are not restarted', async () => {
+  fleet.redisServer.pause();
+  database.cut();
+  try {
+    await allAnswer('readinessProbe', 503);
+    for (const pod of pods) expect(await probed(pod, 'livenessProbe')).toBe(200);
+  } finally {
+    fleet.redisServer.resume();
+    database.restore();
+  }
+  await allAnswer('readinessProbe', 200);
 });
 
 it('pods drain within their grace period', async () => {
