@@ -82,6 +82,10 @@ it('the composition keeps what Redis and PostgreSQL hold, and evicts nothing', (
       volumes: [expect.stringMatching(new RegExp(`^(${Object.keys(volumes).join('|')}):/`))],
     });
   }
+  // On the socket the image's server answers already while it makes the database, and is then started again.
+  expect(services.postgres?.healthcheck).toMatchObject({
+    test: expect.arrayContaining(['pg_isready', '-h', '127.0.0.1']),
+  });
   for (const name of ['api', 'worker']) {
     expect(Object.keys(services[name]?.depends_on ?? {})).toEqual(['redis', 'postgres']);
   }
