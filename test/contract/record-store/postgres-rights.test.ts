@@ -38,6 +38,8 @@ async function newRole(database: string, rights: string): Promise<string> {
   const role = `rights-${process.pid}-${roles}`;
   await query(migrated, `CREATE ROLE "${role}" LOGIN`);
   roles += 1;
+  // As it is from PostgreSQL 15 on: 14 lets every role create tables there.
+  await query(database, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC');
   if (rights !== '') await query(database, rights.replaceAll('%', `"${role}"`));
   const url = new URL(database);
   url.username = role;
