@@ -12,7 +12,7 @@ import { emptyDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { type PostgresServer, query, standbyOf, startPostgres } from '../support/postgres-server.ts';
 import { runCli, spawnCli } from '../support/processes.ts';
 import { programPath } from '../support/provision.ts';
-import { type Finding, runDoctor } from '../support/run-doctor.ts';
+import { type Finding, runDoctor, spawnDoctor } from '../support/run-doctor.ts';
 import { typeCommand } from '../support/type-command.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -21,8 +21,8 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function find(check: string, env: Record<string, string>): Promise<Finding> {
-  const { found, report } = await runDoctor(await surroundings(env));
+async function find(check: string, env: Record<string, string>, run = runDoctor): Promise<Finding> {
+  const { found, report } = await run(await surroundings(env));
   const item = found(check);
   if (item === undefined) throw new Error(`no finding about ${check}: ${JSON.stringify(report)}`);
   return item;
@@ -198,12 +198,12 @@ it("a clock that is off: the command sets it, here in the place of the machine's
     CARDPOLL_DATABASE_URL: await emptyDatabase(),
     ...time.env,
   };
-  const item = await find('redis clock', env);
+  const item = await find('redis clock', env, spawnDoctor);
   expect([item.status, item.detail]).toEqual(['failed', expect.stringMatching(/^-1[45]\d\d\d ms/)]);
-  expect((await find('postgresql clock', env)).status).toBe('failed');
+  expect((await find('postgresql clock', env, spawnDoctor)).status).toBe('failed');
   typeCommand(item.command, {}, { timedatectl: `[ "$*" = 'set-ntp true' ] && echo +0 > ${time.file}` });
-  expect((await find('redis clock', env)).status).toBe('ok');
-  expect((await find('postgresql clock', env)).status).toBe('ok');
+  expect((await find('redis clock', env, spawnDoctor)).status).toBe('ok');
+  expect((await find('postgresql clock', env, spawnDoctor)).status).toBe('ok');
 });
 
 /** The text as PostgreSQL sends a column that holds it: after its length. */

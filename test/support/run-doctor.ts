@@ -1,5 +1,6 @@
 // `cardpoll doctor` as the tests read it that provoke its findings.
 import { cliHere } from './cli-here.ts';
+import { type CliResult, runCli } from './processes.ts';
 
 export interface Finding {
   readonly check: string;
@@ -21,8 +22,19 @@ interface Doctor {
   statusOf(check: string): string | undefined;
 }
 
-export async function runDoctor(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Doctor> {
-  const { code, stdout, stderr } = await cliHere(['doctor', '-o', 'json', ...args], { env });
+type Environment = Readonly<Record<string, string>>;
+const COMMAND = ['doctor', '-o', 'json'];
+
+export async function runDoctor(env: Environment, ...args: string[]): Promise<Doctor> {
+  return read(await cliHere([...COMMAND, ...args], { env }));
+}
+
+/** In a process of its own: for an environment that only a process has, such as a clock. */
+export async function spawnDoctor(env: Environment): Promise<Doctor> {
+  return read(await runCli(COMMAND, { env }));
+}
+
+function read({ code, stdout, stderr }: Pick<CliResult, 'code' | 'stdout' | 'stderr'>): Doctor {
   if (stdout === '') throw new Error(`the doctor found nothing: ${stderr}`);
   const report = JSON.parse(stdout) as Report;
   const found = (check: string) => report.items.find((item) => item.check === check);
