@@ -110,9 +110,9 @@ try() {
     suite=test/contract/live-store
     [ "$product" != postgresql ] || suite=test/contract/record-store
     # Not the embedded stores, which are no servers, and not the tests that step the clock of a server: this machine's
-    # libfaketime crashes under another C library. Without the limits of npm test: nothing is about speed.
+    # libfaketime crashes under another C library.
     # shellcheck disable=SC2046
-    TEST_UNHURRIED=1 PATH=$root/bin:$PATH node_modules/.bin/vitest run --config test/vitest.config.ts --project parts --project processes \
+    PATH=$root/bin:$PATH node_modules/.bin/vitest run --config test/vitest.config.ts --project parts --project processes \
         --testNamePattern='^(?!.*: (embedded|PGlite) )' test/e2e/drain.test.ts \
         $(grep -rL FakeTime --include='*.test.ts' --exclude=embedded.test.ts "$suite")
 }

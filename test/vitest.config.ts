@@ -7,20 +7,8 @@ const globalSetup = ['test/support/global-setup.ts'];
 /** The order of tests in a file is drawn for those of test/unit, and vitest prints the seed. */
 const runner = 'test/support/in-order-runner.ts';
 
-/** Of npm test, in which nothing takes a minute, and not of scripts/test-servers.sh. */
-const limits = {
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
-  expect: { poll: { timeout: 45_000 } },
-  /** What waits says what for, before the test ends: test/support/wait-for.ts. */
-  env: { TEST_PATIENCE_MS: '45000' },
-};
-
-const daily = {
-  ...(process.env.TEST_UNHURRIED === '1' ? {} : limits),
-  // One after another as workers become free, parts first: units, which take no time, fill the end.
-  sequence: { groupOrder: 0 },
-};
+/** Of npm test: one after another as workers become free, parts first; units, which take no time, fill the end. */
+const daily = { sequence: { groupOrder: 0 } };
 
 const shared = {
   // Most wait for time or a server: three times the cores of the smallest machine.

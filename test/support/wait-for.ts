@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Default 180,000, in npm test 45,000: what is waited for comes at once, unless the machine is busy, which proves nothing. */
+  /** Default 180,000: what is waited for comes at once, unless the machine is busy, which proves nothing. */
   readonly timeoutMs?: number;
   /** Default 10. */
   readonly everyMs?: number;
@@ -10,8 +10,7 @@ export interface WaitOptions {
   readonly what?: string;
 }
 
-/** Set by test/vitest.config.ts. */
-const PATIENCE_MS = Number(process.env.TEST_PATIENCE_MS ?? 180_000);
+const PATIENCE_MS = 180_000;
 /** What one try counts at most: nobody works while the machine itself stands still, for minutes at times. */
 const LONGEST_TRY_MS = 1_000;
 
