@@ -91,10 +91,10 @@ fails when the two differ. To generate it again:
     npx vitest run --config test/vitest.config.ts test/unit/config -u
 
 When a setting is given more than once, the first of these wins: flag,
-environment variable, systemd credential, \`secret_files\`, config file, profile
-of the gateway, default. The config file is YAML;
-[cardpoll.sample.yaml](cardpoll.sample.yaml) shows every key. An empty variable
-counts as not set.
+environment variable, for a secret a credential of systemd or a file of
+\`secret_files\`, config file, profile of the gateway, default. The config file
+is YAML; [cardpoll.sample.yaml](cardpoll.sample.yaml) shows every key. An empty
+variable counts as not set.
 
 Below, each setting has its place in the config file, its flag and its
 variables. A dot in a name means a level of the file.`;
@@ -116,7 +116,11 @@ const RULES = `- All problems are reported at once, each with its source; the ex
 - Under systemd the same settings can be credentials of the unit:
   \`LoadCredential=database_url:/etc/cardpoll/database_url\`; the names are \`redis_url\`, \`database_url\`, \`redis_sentinel_password\`, \`admin_tokens\`, \`gateway.token\`,
   \`gateway.hmac_key\`, \`gateway.username\`, \`gateway.password\`, \`gateway.client_id\`, \`gateway.client_secret\`, \`webhooks.secret\`, \`alerts.heartbeat_url\`, and \`client.token\` for clients. Flags and variables override credentials; credentials override
-  the config file. Commands that are started by hand find the same files by \`secret_files\`, as root.
+  the config file.
+- A command that is not started by systemd reads the same secrets where the config file says that they are:
+  \`secret_files: [/etc/credstore/cardpoll.*, /run/credstore/cardpoll.*]\`, which the Debian package writes. Only root may look into
+  \`/etc/credstore\`: run the command with \`sudo\`. A config file with \`secret_files\` must belong to root or to the user of the
+  command, and its group must not be able to write it. Where \`CREDENTIALS_DIRECTORY\` is set, \`secret_files\` is not used.
 - \`polling.lease_ms\` must be at least 2 * T + 1000. T is the longest of \`gateway.timeout_ms\` and the \`timeout_ms\` of the interfaces.
 - A duration is a number in the unit of the setting's name, or has a unit: \`500ms\`, \`15s\`, \`5m\`, \`1h\`.
 `;

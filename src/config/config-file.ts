@@ -2,7 +2,7 @@
 // (reader.ts) and the profile of a gateway (profile.ts). Does not interpret values.
 import { dirname, resolve } from 'node:path';
 import { type FieldProblem, unreadableText } from '../platform/errors.ts';
-import { readSmallFile } from '../platform/small-file.ts';
+import { type FileRights, readSmallFileAndRights } from '../platform/small-file.ts';
 import { GONE_SETTINGS } from './settings/gone.ts';
 import { nearest } from './suggest.ts';
 
@@ -19,15 +19,17 @@ export interface ConfigFile {
   readonly problems: readonly FieldProblem[];
   /** False when the values of the file are not known. */
   readonly isReadable: boolean;
+  /** Absent: there is no file, or its rights are checked elsewhere. */
+  readonly rights?: FileRights;
 }
 
 export const NO_FILE: ConfigFile = { values: new Map(), problems: [], isReadable: true };
 
 /** @param knownPaths dotted paths of all settings that a file may hold. */
 export async function readConfigFile(path: string, knownPaths: readonly string[]): Promise<ConfigFile> {
-  let text: string;
   try {
-    text = readSmallFile(path);
+    const { text, rights } = readSmallFileAndRights(path);
+    return { ...(await parseSettings(text, path, knownPaths)), rights };
   } catch (error) {
     return {
       ...NO_FILE,
@@ -35,7 +37,6 @@ export async function readConfigFile(path: string, knownPaths: readonly string[]
       problems: [{ field: 'config', message: `config file: ${unreadableText(path, error)}` }],
     };
   }
-  return parseSettings(text, path, knownPaths);
 }
 
 /** @param path of the file; of a text that is no file, its name in messages. */

@@ -2,10 +2,12 @@
 // profile.ts and load-module.ts.
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { FileRights } from '../platform/small-file.ts';
 import type { ConfigFile } from './config-file.ts';
 
 const OTHERS_MAY_READ = 0o004;
 const OTHERS_MAY_WRITE = 0o002;
+const GROUP_MAY_WRITE = 0o020;
 /** In such a directory users can replace only files of their own. */
 const STICKY = 0o1000;
 /** `scheme://user:password@host` */
@@ -26,22 +28,47 @@ export function badConfigRights(path: string, { values }: ConfigFile): string | 
   return `every user can read ${path}, which holds a password; run chmod 600 ${path}`;
 }
 
-/** Code must not come from a file, or out of a directory, that every user can change. @returns a message, or null. */
-export function changeableByOthers(path: string): string | null {
+/**
+ * A file that names files of secrets, and where they are sent, must not be another user's: root would read for that user what only root
+ * may read. @param me the user id of this process. @returns a message, or null.
+ */
+export function changeableByAnotherUser(path: string, { uid, mode }: FileRights, me: number): string | null {
+  if (uid !== 0 && uid !== me) return `user ${uid} can write ${path}; run chown root ${path}`;
+  return mode & GROUP_MAY_WRITE ? `its group can write ${path}; run chmod g-w ${path}` : null;
+}
+
+/**
+ * Code must not come from a file, or out of a directory, that every user can change; for root, not from another user's.
+ * @param me the user id of this process. @returns a message, or null.
+ */
+export function changeableByOthers(path: string, me: number): string | null {
   const directory = dirname(path);
   const isOpen = (rights: number) => (rights & OTHERS_MAY_WRITE) !== 0;
   const isSticky = (mode(directory) & STICKY) !== 0;
   const open = isOpen(mode(path)) ? path : isOpen(mode(directory)) && !isSticky ? directory : null;
-  return open === null ? null : `every user can write ${open}; run chmod o-w ${open}`;
+  if (open !== null) return `every user can write ${open}; run chmod o-w ${open}`;
+  if (me !== 0) return null;
+  const foreign = [path, directory].find((one) => statSync(one).uid !== 0);
+  return foreign === undefined
+    ? null
+    : `root does not run the code of another user; run chown root ${foreign}`;
 }
 
-/** `hidden`: a directory on the way may not be looked into. */
+/** `hidden`: a directory on the way may not be looked into. Present is also what cannot be read: reading it says why. */
 export function presence(path: string): 'present' | 'absent' | 'hidden' {
   try {
-    return statSync(path, { throwIfNoEntry: false }) === undefined ? 'absent' : 'present';
-  } catch {
-    return 'hidden';
+    statSync(path);
+    return 'present';
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EACCES') return 'hidden';
+    return code === 'ENOENT' || code === 'ENOTDIR' ? 'absent' : 'present';
   }
+}
+
+/** The user id that decides what this process may do. */
+export function effectiveUser(): number {
+  return process.geteuid?.() ?? 0;
 }
 
 function mode(path: string): number {

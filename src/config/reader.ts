@@ -6,7 +6,13 @@ import { basename, dirname, join } from 'node:path';
 import { CardpollError, type ErrorKind, type FieldProblem, unreadableText } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
 import { type ConfigFile, type FileValue, NO_FILE, readConfigFile } from './config-file.ts';
-import { badConfigRights, openToOthers, presence } from './file-rights.ts';
+import {
+  badConfigRights,
+  changeableByAnotherUser,
+  effectiveUser,
+  openToOthers,
+  presence,
+} from './file-rights.ts';
 import { readProfile, underConfigFile } from './gateway/profile.ts';
 import { BadValue } from './kinds.ts';
 import { GONE_SETTINGS } from './settings/gone.ts';
@@ -45,7 +51,7 @@ export class SettingReader {
     const file = await readConfigFile(path, KEYS);
     const badRights = badConfigRights(path, file);
     const problems = badRights === null ? [] : [{ field: 'config', message: `config file: ${badRights}` }];
-    return new SettingReader(inputs, { ...file, problems: [...file.problems, ...problems] });
+    return new SettingReader(inputs, trusted(path, { ...file, problems: [...file.problems, ...problems] }));
   }
 
   /** Also reads the profile of the gateway, which only a daemon and its gateway need. */
@@ -194,7 +200,9 @@ export class SettingReader {
       if (found === 'present') return path;
       if (found === 'hidden') return this.#refuseHidden(setting, dirname(path));
       const encrypted = join(`${dirname(path)}.encrypted`, basename(path));
-      if (presence(encrypted) === 'present') {
+      const foundEncrypted = presence(encrypted);
+      if (foundEncrypted === 'hidden') return this.#refuseHidden(setting, dirname(encrypted));
+      if (foundEncrypted === 'present') {
         const only = `only its unit can read ${encrypted}, which is encrypted`;
         this.#refuse(setting, `secret_files: ${only}; give this command ${waysToSet(setting)}`);
       }
@@ -237,6 +245,20 @@ export class SettingReader {
     this.#problems.push(problem);
     this.#kinds.set(problem, kind);
   }
+}
+
+/** The config file without `secret_files`, and with a problem instead, where another user can write it. */
+function trusted(path: string, file: ConfigFile): ConfigFile {
+  const named = file.values.get(SECRET_FILES.yaml ?? '');
+  if (named === undefined || file.rights === undefined) return file;
+  const open = changeableByAnotherUser(path, file.rights, effectiveUser());
+  if (open === null) return file;
+  const values = new Map([...file.values].filter(([, value]) => value !== named));
+  return {
+    ...file,
+    values,
+    problems: [...file.problems, { field: 'secret_files', message: `secret_files: ${open}` }],
+  };
 }
 
 /** For a daemon every wrong value is a wrong configuration; for a client command a wrong flag is wrong usage. */

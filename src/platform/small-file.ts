@@ -4,8 +4,16 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 
 const MAX_BYTES = 1024 * 1024;
 
+/** Who can change a file: the user id of its owner, and its permissions. */
+export type FileRights = Pick<Stats, 'uid' | 'mode'>;
+
 /** @returns the text. Throws an Error with the path for anything but a readable regular file of at most 1 MiB. */
 export function readSmallFile(path: string): string {
+  return readSmallFileAndRights(path).text;
+}
+
+/** The rights are those of the file that was read, even if the path names another file by now. Throws as readSmallFile does. */
+export function readSmallFileAndRights(path: string): { text: string; rights: FileRights } {
   // Without O_NONBLOCK, opening a FIFO waits.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -19,7 +27,7 @@ export function readSmallFile(path: string): string {
       const read = readSync(file, buffer, length, buffer.length - length, null);
       length += read;
       if (length > MAX_BYTES) throw tooLarge(path);
-      if (read === 0) return buffer.toString('utf8', 0, length);
+      if (read === 0) return { text: buffer.toString('utf8', 0, length), rights: stats };
     }
   } finally {
     closeSync(file);

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { LoadedModule } from '../../domain/gateway/gateway-config.ts';
 import { systemClock, withTimeout } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
-import { changeableByOthers } from '../file-rights.ts';
+import { changeableByOthers, effectiveUser } from '../file-rights.ts';
 import type { SettingReader } from '../reader.ts';
 import { SETTINGS } from '../settings/settings.ts';
 
@@ -32,7 +32,7 @@ export async function readModule(reader: SettingReader): Promise<LoadedModule | 
 /** @returns the module, or what is wrong with it. */
 async function moduleAt(path: string): Promise<LoadedModule | string> {
   if (!statSync(path).isFile()) return `${path} is not a regular file`;
-  const rights = changeableByOthers(path);
+  const rights = changeableByOthers(path, effectiveUser());
   if (rights !== null) return rights;
   const loading = import(pathToFileURL(path).href) as Promise<Readonly<Record<string, unknown>>>;
   if (!(await withTimeout(LOADING_MS, loading, systemClock)))

@@ -1,7 +1,8 @@
 // What must not be open to others, and URLs that must not hold a password because they are shown.
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { changeableByAnotherUser, changeableByOthers } from '../../../src/config/file-rights.ts';
 import { loadClientConfig, loadDaemonConfig } from '../../../src/config/load-config.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { certificatePath, installPair } from '../../support/tls-pair.ts';
@@ -45,6 +46,45 @@ describe('a config file', () => {
 
   it('without a password may be read by everybody', async () => {
     expect(await refusal({ '--config': file('plain.yaml', 'log_level: warn\n', 0o644) })).toBe('accepted');
+  });
+});
+
+describe('a config file that names files of secrets', () => {
+  const [root, me, other] = [0, 1000, 1001];
+
+  it.each([
+    ['root, for root', root, 0o640, root],
+    ['root, for another user', root, 0o640, me],
+    ['the user of this process', me, 0o600, me],
+  ])('may belong to %s', (_, uid, mode, user) => {
+    expect(changeableByAnotherUser('/a', { uid, mode }, user)).toBeNull();
+  });
+
+  it.each([
+    ['another user, for root', me, 0o600, root, 'user 1000 can write /a; run chown root /a'],
+    ['another user, for a user', other, 0o600, me, 'user 1001 can write /a; run chown root /a'],
+    ['a group', root, 0o660, root, 'its group can write /a; run chmod g-w /a'],
+  ])('must not belong to %s', (_, uid, mode, user, message) => {
+    expect(changeableByAnotherUser('/a', { uid, mode }, user)).toBe(message);
+  });
+});
+
+describe('a module', () => {
+  it('is no code for root when the file or its directory belongs to another user', () => {
+    const inside = join(directory, 'modules');
+    mkdirSync(inside);
+    const path = join(inside, 'ours.mjs');
+    writeFileSync(path, '');
+    // As an unprivileged user, the files are those of another user for root already.
+    const give = (one: string, uid: number) => process.geteuid?.() === 0 && chownSync(one, uid, uid);
+    give(path, 1000);
+    expect(changeableByOthers(path, 0)).toBe(
+      `root does not run the code of another user; run chown root ${path}`,
+    );
+    expect(changeableByOthers(path, 1000)).toBeNull();
+    give(path, 0);
+    give(inside, 1000);
+    expect(changeableByOthers(path, 0)).toMatch(/run chown root .*modules/);
   });
 });
 

@@ -1,5 +1,5 @@
 // Commands read the secrets of the unit where the config file says that they are. That another user may not look: scripts/test-deb.sh.
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -76,6 +76,31 @@ describe('secret_files', () => {
     give('database_url', DATABASE);
     chmodSync(join(first, 'cardpoll.database_url'), 0o644);
     await expect(loadMigrateConfig(inputs())).rejects.toThrow(/every user can read .*; run chmod 600/);
+  });
+
+  it('are not read where the group of the config file can name other files', async () => {
+    give('redis_url', REDIS);
+    const given = inputs();
+    chmodSync(join(dir, 'cardpoll.yaml'), 0o660);
+    await expect(loadDaemonConfig(given)).rejects.toThrow(
+      /secret_files: its group can write .*; run chmod g-w/,
+    );
+    expect(await loadSecretOrigins(given)).toEqual([]);
+  });
+
+  it('follow links as systemd does, and name a loop', async () => {
+    writeFileSync(join(dir, 'kept'), DATABASE, { mode: 0o600 });
+    const link = join(first, 'cardpoll.database_url');
+    symlinkSync(join(dir, 'kept'), link);
+    expect(await loadMigrateConfig(inputs())).toMatchObject({ database: { databaseUrl: DATABASE } });
+    rmSync(link);
+    symlinkSync(link, link);
+    await expect(loadMigrateConfig(inputs())).rejects.toThrow(/ELOOP.*cardpoll.database_url/);
+  });
+
+  it('refuse a file without a URL', async () => {
+    give('database_url', '');
+    await expect(loadMigrateConfig(inputs())).rejects.toThrow(/secret_files/);
   });
 
   it('refuse what only the unit can read, instead of taking another store', async () => {
