@@ -51,13 +51,15 @@ for file in man/man1/cardpoll.1.gz man/man8/cardpoll-daemon.8.gz man/man5/cardpo
     bash-completion/completions/cardpoll doc/cardpoll/copyright; do has "/usr/share/$file"; done
 inside logrotate --debug /etc/logrotate.d/cardpoll >/dev/null 2>"$work/logrotate.log" || fail "$(cat "$work/logrotate.log")"
 inside systemctl is-enabled cardpoll.service >/dev/null || fail 'the service is not enabled'
-inside systemd-analyze verify --man=no cardpoll.service cardpoll@1.service cardpoll-worker@1.service || fail 'the unit is not sound'
+inside systemd-analyze verify --man=no cardpoll.service cardpoll@1.service cardpoll-worker@1.service cardpoll-cleanup.service \
+    cardpoll-cleanup.timer || fail 'the unit is not sound'
 inside cardpoll daemon --config /etc/cardpoll/cardpoll.yaml 2>"$work/daemon.log" && fail 'started without a gateway'
 grep -q 'gateway' "$work/daemon.log" || fail "$(cat "$work/daemon.log")"
 
 echo 'doctor and migrate read the secrets of the unit, and never speak of other stores'
 tools="$work/tools.log"
-as() { inside setpriv --reuid="$1" --regid=cardpoll --clear-groups cardpoll "$2" --config /etc/cardpoll/cardpoll.yaml >"$tools" 2>&1 || true; }
+# On one line: the doctor breaks lines at 80 columns.
+as() { inside setpriv --reuid="$1" --regid=cardpoll --clear-groups cardpoll "$2" --config /etc/cardpoll/cardpoll.yaml 2>&1 | tr -s '\n ' ' ' >"$tools"; }
 shows() { grep -q -e "$1" "$tools" || fail "$(cat "$tools")"; }
 hides() { if grep -q -e "$1" "$tools"; then fail "$(cat "$tools")"; fi; }
 echo 'gateway: { url: "http://127.0.0.1:9" }' >>"$root/etc/cardpoll/cardpoll.yaml"
@@ -73,6 +75,12 @@ for tool in doctor migrate; do
     shows 'no permission to look into /etc/credstore; run this command with sudo'
     hides embedded
 done
+inside chown cardpoll /etc/cardpoll/cardpoll.yaml
+for tool in doctor migrate; do
+    as root "$tool"
+    shows 'can write /etc/cardpoll/cardpoll.yaml; run chown root /etc/cardpoll/cardpoll.yaml'
+done
+inside chown root /etc/cardpoll/cardpoll.yaml
 sed -i 's/^secret_files/#&/' "$root/etc/cardpoll/cardpoll.yaml"
 for tool in doctor migrate; do
     as root "$tool"
