@@ -84,7 +84,7 @@ inside chown root /etc/cardpoll/cardpoll.yaml
 sed -i 's/^secret_files/#&/' "$root/etc/cardpoll/cardpoll.yaml"
 for tool in doctor migrate; do
     as root "$tool"
-    shows 'cardpoll.service reads /etc/credstore/cardpoll.database_url'
+    shows 'cardpoll.service reads .*/etc/credstore/cardpoll.database_url'
 done
 sed -i 's/^#secret_files/secret_files/' "$root/etc/cardpoll/cardpoll.yaml"
 
