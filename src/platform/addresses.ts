@@ -1,5 +1,5 @@
 // IP addresses: which ones only this machine can reach (listening there needs no tokens), how they are written with a port,
-// and ranges as the configuration has them. Resolves no names.
+// the server that a URL names, and ranges as the configuration has them. Resolves no names.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
 const loopback = new BlockList();
@@ -16,6 +16,12 @@ export function isLoopback(host: string): boolean {
 /** `127.0.0.1:3000`, `[::1]:3000`, as in a URL. */
 export function hostAndPort(host: string, port: number | string): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** @returns the host of an http:// or https:// URL, without brackets, and its port. */
+export function serverIn({ protocol, hostname, port }: URL): { host: string; port: number } {
+  const usual = protocol === 'https:' ? 443 : 80;
+  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? usual : Number(port) };
 }
 
 /** `10.0.0.0/8`: the first `prefix` bits of the address. */

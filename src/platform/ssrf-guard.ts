@@ -9,7 +9,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { AddressRange } from './addresses.ts';
+import { type AddressRange, serverIn } from './addresses.ts';
 import { CardpollError, messageOf } from './errors.ts';
 import { NameQueue, type Resolve } from './name-queue.ts';
 import { type HttpProxy, NO_PROXIES, type Proxies, proxyText } from './proxy/http-proxy.ts';
@@ -50,7 +50,7 @@ export class SsrfGuard {
     if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must start with http:// or https://';
     if (url.username !== '' || url.password !== '') return 'must not contain credentials';
     // The URL parser has already turned 2130706433, 0x7f.1 and 0177.0.0.1 into 127.0.0.1.
-    const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+    const host = serverIn(url).host.replace(/\.$/, '');
     if (/^(.+\.)?localhost$/.test(host)) {
       return this.permits('127.0.0.1') || this.permits('::1') ? null : forbidden(host);
     }

@@ -23,6 +23,8 @@ let receiver: Server;
 let beats = 0;
 let plain: ForwardProxy;
 let secure: ForwardProxy;
+/** It has a certificate for this name only. */
+let secureUrl: string;
 let fleet: Fleet;
 let env: Readonly<Record<string, string>>;
 
@@ -38,14 +40,17 @@ beforeAll(async () => {
   const { port } = receiver.address() as AddressInfo;
   gateway = await startSimulator({ host: '127.0.0.1', port: 0 });
   plain = await startForwardProxy({ servers: { 'gateway.example:80': gateway.url } });
+  const ofProxy = authority.issue('DNS:localhost');
   secure = await startForwardProxy({
     servers: { 'beats.example:443': `http://127.0.0.1:${port}` },
     credentials: CREDENTIALS,
+    tls: { cert: readFileSync(ofProxy.cert, 'utf8'), key: readFileSync(ofProxy.key, 'utf8') },
   });
+  secureUrl = `https://localhost:${secure.port}`;
   env = {
     http_proxy: plain.url,
     HTTP_PROXY: 'http://127.0.0.1:1',
-    HTTPS_PROXY: secure.url.replace('//', `//${CREDENTIALS}@`),
+    HTTPS_PROXY: secureUrl.replace('//', `//${CREDENTIALS}@`),
     NO_PROXY: 'direct.example',
     CARDPOLL_ALERTS_HEARTBEAT_URL: 'https://beats.example/ping',
     CARDPOLL_ALERTS_HEARTBEAT_INTERVAL_MS: '1s',
@@ -67,7 +72,7 @@ afterAll(async () => {
 
 const ROUTE = () => ({
   gateway: `through proxy ${plain.url} (http_proxy)`,
-  heartbeat: `through proxy ${secure.url} (HTTPS_PROXY)`,
+  heartbeat: `through proxy ${secureUrl} (HTTPS_PROXY)`,
 });
 
 it('polls and beats by the proxies, and says so once', async () => {

@@ -3,6 +3,7 @@
 import type { RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
+import { serverIn } from '../../platform/addresses.ts';
 import { proxyFor } from '../../platform/proxy/proxy-for.ts';
 import { openTunnel } from '../../platform/proxy/proxy-tunnel.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
@@ -18,8 +19,7 @@ export async function connectionTo(target: URL, guard: SsrfGuard, signal: AbortS
   const proxy = proxyFor(target.href, guard.proxies);
   if (proxy === null) return { agent: false, lookup: guard.lookup };
   const isHttps = target.protocol === 'https:';
-  const port = target.port === '' ? (isHttps ? 443 : 80) : Number(target.port);
-  const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
+  const { host, port } = serverIn(target);
   const address = await guard.addressBehind(proxy, host, signal);
   const tunnel = await openTunnel(proxy, { host: address, port }, signal);
   // The certificate is checked against the host, whatever the tunnel leads to.

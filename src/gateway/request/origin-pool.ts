@@ -1,8 +1,9 @@
-// How a server is reached, the gateway or one of tokens: directly, or through a proxy. Used by connections.ts, the client and
+// How a server is reached, the gateway or a token server: directly, or through a proxy. Used by connections.ts, the client and
 // auth/tokens.ts. Requests to https:// servers go through tunnels, one for each connection of the pool, with TLS from end to end.
 // Requests to http:// servers are sent to the proxy with their whole URL, since proxies open tunnels to port 443 only, as a rule.
 // Why undici's ProxyAgent is not used: docs/decisions/0047-tunnels-of-our-own.md.
 import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { serverIn } from '../../platform/addresses.ts';
 import {
   type HttpProxy,
   NO_PROXIES,
@@ -27,7 +28,7 @@ interface PoolOptions extends Omit<Pool.Options, 'connect'> {
 
 export type OriginPool = Pick<Dispatcher, 'dispatch' | 'request' | 'close' | 'destroy'>;
 
-/** No answer: the connection through the proxy is to blame as much as the server. */
+/** Failures without an answer, which the proxy may have caused. */
 const UNANSWERED: readonly GatewayFailure[] = ['connect', 'network', 'timeout'];
 /** The server answered with an envelope of its own, or was not asked. */
 const ITS_OWN: readonly GatewayFailure[] = ['business', 'aborted', 'held'];
@@ -49,10 +50,11 @@ export class Origin {
   openPool(options: PoolOptions): OriginPool {
     if (this.#proxy === null) return new Pool(this.#origin, options);
     if (this.#isForwarded) return forwardingPool(this.#origin, options, this.#proxy);
-    return new Pool(this.#origin, { ...options, connect: tunnelConnector(options.connect, this.#proxy) });
+    const connect = tunnelConnector(this.#origin, options.connect, this.#proxy);
+    return new Pool(this.#origin, { ...options, connect });
   }
 
-  /** @param status of an answer. @returns null: nothing says that the proxy did not pass the request on. */
+  /** @param status of an answer. @returns null: the proxy did not refuse. */
   refusalOf(status: number): GatewayError | null {
     if (this.#proxy === null || !this.#isForwarded || status !== PROXY_AUTHENTICATION_REQUIRED) return null;
     return new GatewayError('connect', refusalText(this.#proxy, status));
@@ -70,10 +72,14 @@ export class Origin {
   }
 }
 
-function tunnelConnector(connect: PoolOptions['connect'], proxy: HttpProxy): buildConnector.connector {
+function tunnelConnector(
+  origin: string,
+  connect: PoolOptions['connect'],
+  proxy: HttpProxy,
+): buildConnector.connector {
   const secure = buildConnector(connect);
+  const to = serverIn(new URL(origin));
   return (server, callback) => {
-    const to = { host: server.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(server.port) || 443 };
     openTunnel(proxy, to, AbortSignal.timeout(connect.timeout)).then(
       (httpSocket) => secure({ ...server, httpSocket }, callback),
       (error: ProxyError) => callback(error, null),
@@ -83,11 +89,15 @@ function tunnelConnector(connect: PoolOptions['connect'], proxy: HttpProxy): bui
 
 /** Every connection is one to the proxy, and serves as many requests as the proxy likes. */
 function forwardingPool(origin: string, options: PoolOptions, proxy: HttpProxy): OriginPool {
-  const { timeout } = options.connect;
+  const connectProxy = buildConnector({ timeout: options.connect.timeout });
   const { host } = new URL(origin);
   // A proxy may keep answers; a reading from its store would be an old one.
   const added = Object.entries({ host, 'cache-control': 'no-cache', ...authorizationFor(proxy) });
-  const pool = new Pool(proxy.url, { ...options, connect: { timeout } });
+  const pool = new Pool(proxy.url, {
+    ...options,
+    // undici gives the name of the header Host, which the certificate of an https:// proxy must not be checked against.
+    connect: ({ servername: _, ...server }, callback) => connectProxy(server, callback),
+  });
   return pool.compose((dispatch) => (request, handler) => {
     const own = request.headers as readonly string[];
     const names = pairs(own).map(([name]) => name);

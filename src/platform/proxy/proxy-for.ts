@@ -2,20 +2,19 @@
 // all ask here. The rules are in docs/gateways.md, "Behind a proxy". Resolves no names.
 import { BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { isLoopback, parseAddressRange } from '../addresses.ts';
+import { isLoopback, parseAddressRange, serverIn } from '../addresses.ts';
 import type { HttpProxy, Proxies } from './http-proxy.ts';
 
 /** @param text an http:// or https:// URL. @returns null: the request goes there directly. */
 export function proxyFor(text: string, { http, https, exempt }: Proxies): HttpProxy | null {
-  const { protocol, hostname, port } = new URL(text);
-  const isHttps = protocol === 'https:';
-  const proxy = isHttps ? https : http;
+  const url = new URL(text);
+  const proxy = url.protocol === 'https:' ? https : http;
   if (proxy === null) return null;
-  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  const { host: name, port } = serverIn(url);
+  const host = name.replace(/\.$/, '');
   // The loopback address of the proxy's machine is another one.
   if (isLoopback(host) || host.endsWith('.localhost')) return null;
-  const portNumber = port === '' ? (isHttps ? 443 : 80) : Number(port);
-  return exempt.some((entry) => covers(entry, host, portNumber)) ? null : proxy;
+  return exempt.some((entry) => covers(entry, host, port)) ? null : proxy;
 }
 
 /** @param entry of NO_PROXY: `*`, a name, an address or a range; names and addresses may have a port. */

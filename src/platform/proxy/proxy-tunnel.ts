@@ -1,9 +1,9 @@
-// A tunnel through an HTTP proxy (CONNECT, RFC 9110, 9.3.6), and in words why there is none. Used for calls of an https:// gateway
-// and for webhooks. It sends one request and never a second, follows no redirect, and shows no credentials.
+// A tunnel through an HTTP proxy (CONNECT, RFC 9110, 9.3.6), and the reason if it cannot be opened. Used for calls of an https://
+// gateway and for webhooks. It sends one request and never a second, follows no redirect, and shows no credentials.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { Socket } from 'node:net';
-import { hostAndPort } from '../addresses.ts';
+import { isIP, type Socket } from 'node:net';
+import { hostAndPort, serverIn } from '../addresses.ts';
 import { messageOf } from '../errors.ts';
 import { type HttpProxy, proxyText } from './http-proxy.ts';
 
@@ -28,11 +28,14 @@ export function openTunnel(
 ): Promise<Socket> {
   const to = hostAndPort(server.host, server.port);
   const request = proxy.url.startsWith('https:') ? httpsRequest : httpRequest;
+  const { host } = serverIn(new URL(proxy.url));
   return new Promise((resolve, reject) => {
     const asked = request(proxy.url, {
       method: 'CONNECT',
       path: to,
       headers: { host: to, connection: 'keep-alive', ...authorizationFor(proxy) },
+      // Of an https:// proxy. Otherwise Node would check its certificate against the header Host. An address has none in TLS.
+      servername: isIP(host) === 0 ? host : '',
       // Node's own agent would ask a proxy for the way to the proxy where NODE_USE_ENV_PROXY is set.
       agent: false,
       signal,
