@@ -1,4 +1,4 @@
-// Says through which proxy this configuration calls whom, for the log at the start of a daemon and for the doctor. Nothing is said
+// Says the proxy for each kind of call, for the log at the start of a daemon and for the doctor. Nothing is said
 // where the environment names no proxy. It asks platform/proxy/proxy-for.ts, as the connections do.
 import type { DaemonConfig } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/month-calendar.ts';
@@ -13,7 +13,7 @@ type Calling = Pick<DaemonConfig, 'gateway' | 'alerts' | 'proxies' | 'timeZone'>
 export function proxyRoutes({ gateway, alerts, proxies, timeZone }: Calling): Record<string, string> {
   const { http, https, exempt } = proxies;
   if (http === null && https === null) return {};
-  const tokens = tokenSourceOf(gateway, new MonthCalendar(timeZone));
+  const tokens = tokenSourceOf(gateway, new MonthCalendar(timeZone), proxies);
   const urls = { gateway: gateway.url, token_server: tokens?.url, heartbeat: alerts.heartbeatUrl };
   const routes = Object.entries(urls).flatMap(([name, url]) =>
     url === null || url === undefined ? [] : [[name, routeText(proxyFor(url, proxies))]],

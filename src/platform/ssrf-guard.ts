@@ -12,7 +12,7 @@ import ipaddr from 'ipaddr.js';
 import { type AddressRange, serverIn } from './addresses.ts';
 import { CardpollError, messageOf } from './errors.ts';
 import { NameQueue, type Resolve } from './name-queue.ts';
-import { type HttpProxy, NO_PROXIES, type Proxies, proxyText } from './proxy/http-proxy.ts';
+import { type HttpProxy, type Proxies, proxyText } from './proxy/http-proxy.ts';
 
 /** All public addresses are in these ranges. IPv4 addresses within IPv6 (::ffff:0:0/96) count as IPv4. */
 const GLOBAL = new BlockList();
@@ -34,7 +34,7 @@ export class SsrfGuard {
    */
   constructor(
     allow: readonly AddressRange[],
-    readonly proxies: Proxies = NO_PROXIES,
+    readonly proxies: Proxies,
     private readonly resolve: Resolve = NAMES.lookup,
   ) {
     for (const { address, prefix } of allow) this.#allowed.addSubnet(address, prefix, familyOf(address));

@@ -13,6 +13,7 @@ import { GatewayClient } from '../../src/gateway/call/client.ts';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import type { Operations } from '../../src/operations/operations.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../src/platform/proxy/http-proxy.ts';
 import { cardRow } from '../support/cards.ts';
 import { gatewayConfig } from '../support/gateway-config.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
@@ -99,6 +100,7 @@ beforeAll(async () => {
     log,
     clock: systemClock,
     calendar,
+    proxies: NO_PROXIES,
   });
   reader = new CardReader(stores.live.cards, stores.records.cards, CACHED_MS, systemClock);
   await stores.records.cards.importChunk(

@@ -12,6 +12,7 @@ import type { OperationLimits } from '../../src/operations/means.ts';
 import { type Operations, openOperations } from '../../src/operations/operations.ts';
 import type { AddressRange } from '../../src/platform/addresses.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { AuditRecord } from '../../src/store/ports/records/audit-records.ts';
@@ -103,7 +104,7 @@ export async function startApi(stores: {
     applicationName: 'cardpoll-test',
   });
   await records.migrations.up();
-  const guard = new SsrfGuard(stores.allowCidrs ?? []);
+  const guard = new SsrfGuard(stores.allowCidrs ?? [], NO_PROXIES);
   const auditLog: LogLine[] = [];
   const stops = { ...DEFAULT_STOPS, ...stores.stops };
   const operations = openOperations({

@@ -10,6 +10,7 @@ import { FlowControlledGateway } from '../../src/gateway/flow/flow-control.ts';
 import type { UpstreamGateway } from '../../src/gateway/gateway.ts';
 import { Presence } from '../../src/health/presence.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
@@ -60,7 +61,7 @@ export function bareEngine({
       presence: new Presence(clock),
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       digest: { note: () => {} },
-      guard: new SsrfGuard([]),
+      guard: new SsrfGuard([], NO_PROXIES),
     },
   );
 }

@@ -5,6 +5,7 @@ import type { FleetHealth } from '../../src/health/fleet-health.ts';
 import type { OperationLimits } from '../../src/operations/means.ts';
 import { type Operations, openOperations } from '../../src/operations/operations.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { AuditRecord } from '../../src/store/ports/records/audit-records.ts';
@@ -48,7 +49,7 @@ export async function openOperatedStores({
   const live = openPacedLiveStore({ clock });
   const sql = new pg.Client({ connectionString: url });
   await sql.connect();
-  const guard = new SsrfGuard([]);
+  const guard = new SsrfGuard([], NO_PROXIES);
   const health = fleetHealth({ live, records }, clock);
   let claims = 0;
   return {

@@ -21,6 +21,7 @@ import { CardpollError } from '../../src/platform/errors.ts';
 import type { Logger } from '../../src/platform/logger.ts';
 import { ErrorReporter } from '../../src/platform/loop.ts';
 import type { Meter } from '../../src/platform/meter.ts';
+import { NO_PROXIES } from '../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
 import { defaultsOf, gatewayConfig } from '../support/gateway-config.ts';
 import { MESSAGE_MEANS, TESTER_MEANS } from '../support/message-means.ts';
@@ -102,7 +103,7 @@ export class Instance {
     const config = gatewayConfig({ url, ...world.settings.gateway });
     const facts = gatewayFactsOf(config);
     const calendar = new MonthCalendar(TIME_ZONE);
-    const guard = new SsrfGuard([]);
+    const guard = new SsrfGuard([], NO_PROXIES);
     const errors = new ErrorReporter(log, clock);
     const presence = new Presence(clock);
     const { cardsPerCall } = facts;
@@ -117,7 +118,7 @@ export class Instance {
     });
     const { audit } = this.operations;
     this.#digest = new AuditDigest({ audit, clock, onError: errors.for('audit-digest') });
-    this.#client = new GatewayClient(config, { log, clock, calendar });
+    this.#client = new GatewayClient(config, { log, clock, calendar, proxies: NO_PROXIES });
     const pace = callPaceOf(facts.rateLimits, {
       pace: live.pace,
       clock,

@@ -6,6 +6,7 @@ import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import { parseValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts';
 import { jsonIn, objectIn } from '../../platform/json.ts';
+import type { Proxies } from '../../platform/proxy/http-proxy.ts';
 import { GatewayError } from '../gateway.ts';
 import { commonValues } from '../request/common-values.ts';
 import {
@@ -34,12 +35,16 @@ export interface TokenSource {
 }
 
 /** @returns null: calls need no token that is issued. */
-export function tokenSourceOf(profile: GatewayConfig, calendar: MonthCalendar): TokenSource | null {
+export function tokenSourceOf(
+  profile: GatewayConfig,
+  calendar: MonthCalendar,
+  proxies: Proxies,
+): TokenSource | null {
   switch (profile.auth.kind) {
     case 'oauth2':
       return oauthSource(profile);
     case 'login':
-      return loginSource(profile, calendar);
+      return loginSource(profile, calendar, proxies);
     default:
       return null;
   }
@@ -97,14 +102,14 @@ function oauthSource(profile: GatewayConfig): TokenSource {
 }
 
 /** @throws GatewayError if the answer cannot be understood; the login of a wrong password may be one. */
-function loginSource(profile: GatewayConfig, calendar: MonthCalendar): TokenSource {
+function loginSource(profile: GatewayConfig, calendar: MonthCalendar, proxies: Proxies): TokenSource {
   const { request: login, token, expiresIn, goodFor } = profile.auth;
   const { errors } = profile;
   if (login === null) throw new Error('a login without a request');
   const url = login.url ?? profile.url;
   const request = requestTemplate(login, url);
   const valuesAt = commonValues(login, profile, calendar);
-  const mask = maskFor(profile, null);
+  const mask = maskFor(profile, null, proxies);
   const at = (body: unknown, path: string | null) =>
     path === null ? undefined : valueAt(body, parseValuePath(path) ?? []);
   /** The error code that an answer has, if it is one and nothing else. */

@@ -45,10 +45,10 @@ interface Token {
 
 type TokenSettings = Pick<GatewayConfig, 'url' | 'timeoutMs' | 'rateLimits' | 'tls'>;
 
-interface TokenDeps {
+export interface TokenDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly proxies?: Proxies;
+  readonly proxies: Proxies;
 }
 
 /** @returns null: the credentials are fixed. */
@@ -56,7 +56,7 @@ export function tokensOf(
   profile: GatewayConfig,
   deps: TokenDeps & { readonly calendar: MonthCalendar },
 ): Tokens | null {
-  const source = tokenSourceOf(profile, deps.calendar);
+  const source = tokenSourceOf(profile, deps.calendar, deps.proxies);
   return source && new Tokens(source, profile, deps);
 }
 

@@ -10,9 +10,8 @@ import {
   perInterface,
 } from '../../domain/gateway-interface.ts';
 import { GATEWAY_CALL } from '../../domain/log-phrases.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
-import { type Tokens, tokensOf } from '../auth/tokens.ts';
+import { type TokenDeps, type Tokens, tokensOf } from '../auth/tokens.ts';
 import {
   type CalledCard,
   type GatewayAnswer,
@@ -35,7 +34,7 @@ import {
 import { type Route, type RouteDeps, routeOf } from './interface-route.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
 
-export type GatewayClientDeps = RouteDeps & { readonly clock: Clock };
+export type GatewayClientDeps = RouteDeps & TokenDeps;
 /** A call as it was made, for `cardpoll gateway try`. */
 export type CallTrace = Pick<Ended, 'status' | 'body'> & { readonly request: GatewayRequest };
 

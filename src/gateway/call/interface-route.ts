@@ -6,7 +6,6 @@ import { namesInBraces } from '../../domain/gateway/profile-syntax.ts';
 import { INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import { GATEWAY_CALL } from '../../domain/log-phrases.ts';
 import { infoLine, type Logger } from '../../platform/logger.ts';
-import type { Proxies } from '../../platform/proxy/http-proxy.ts';
 import { type CalledCard, GatewayError } from '../gateway.ts';
 import { requestMaker } from '../request/card-request.ts';
 import { AnswerReader } from './answer.ts';
@@ -20,8 +19,6 @@ export interface RouteDeps {
   readonly log: Logger;
   /** Decides the month and the date that a request may name. */
   readonly calendar: MonthCalendar;
-  /** Absent: no call goes through one. */
-  readonly proxies?: Proxies;
 }
 
 export type Route = NonNullable<ReturnType<typeof routeOf>>;

@@ -10,6 +10,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { isObject } from '../../platform/json.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { NO_PROXIES } from '../../platform/proxy/http-proxy.ts';
 import { type CalledCard, GatewayError, type GatewayFailure } from '../gateway.ts';
 import {
   fixedProof,
@@ -164,7 +165,7 @@ function unnamed(module: string): GatewayError {
   return new GatewayError('malformed', `module ${module}: read left out the iccid of a reading of a batch`);
 }
 
-/** The key is not shown, wherever the module puts it. */
+/** The key is not shown, wherever the module puts it. The client masks what a proxy may quote. */
 function ask<T>(
   profile: GatewayConfig,
   module: string,
@@ -175,7 +176,7 @@ function ask<T>(
   try {
     return run();
   } catch (error) {
-    const reason = maskFor(profile, null)(reasonOf(error));
+    const reason = maskFor(profile, null, NO_PROXIES)(reasonOf(error));
     throw new GatewayError(failure, `module ${module}: ${what} failed: ${reason}`);
   }
 }

@@ -4,13 +4,7 @@
 // Why undici's ProxyAgent is not used: docs/decisions/0047-tunnels-of-our-own.md.
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { serverIn } from '../../platform/addresses.ts';
-import {
-  type HttpProxy,
-  NO_PROXIES,
-  namesProxy,
-  type Proxies,
-  proxyText,
-} from '../../platform/proxy/http-proxy.ts';
+import { type HttpProxy, namesProxy, type Proxies, proxyText } from '../../platform/proxy/http-proxy.ts';
 import { proxyFor } from '../../platform/proxy/proxy-for.ts';
 import {
   authorizationFor,
@@ -41,7 +35,7 @@ export class Origin {
   readonly #isForwarded: boolean;
 
   /** @param url of the server, with any path. */
-  constructor(url: string, proxies: Proxies = NO_PROXIES) {
+  constructor(url: string, proxies: Proxies) {
     this.#origin = new URL(url).origin;
     this.#proxy = proxyFor(url, proxies);
     this.#isForwarded = this.#proxy !== null && url.startsWith('http:');

@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto';
 import type { GatewayConfig, TokenPlace } from '../../domain/gateway/gateway-config.ts';
 import type { GatewayMethod } from '../../domain/gateway-interface.ts';
-import { NO_PROXIES, type Proxies } from '../../platform/proxy/http-proxy.ts';
+import type { Proxies } from '../../platform/proxy/http-proxy.ts';
 
 export interface GatewayRequest {
   readonly method: GatewayMethod;
@@ -169,7 +169,7 @@ type Secrets = Pick<GatewayConfig, 'token' | 'username' | 'password' | 'clientSe
 export function maskFor(
   profile: Secrets,
   request: GatewayRequest | null,
-  { http, https }: Proxies = NO_PROXIES,
+  { http, https }: Proxies,
 ): (text: string) => string {
   const { token, username, password, clientSecret } = profile;
   const basic = username === null || password === null ? [] : [base64Of(username, password)];

@@ -9,7 +9,7 @@ import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/ga
 import { tlsFaultOf } from '../../platform/errors.ts';
 import { jsonIn } from '../../platform/json.ts';
 import { silentLogger } from '../../platform/logger.ts';
-import { NO_PROXIES, namesProxy, type Proxies, proxyText } from '../../platform/proxy/http-proxy.ts';
+import { namesProxy, type Proxies, proxyText } from '../../platform/proxy/http-proxy.ts';
 import { proxyFor } from '../../platform/proxy/proxy-for.ts';
 import { type CallTrace, GatewayClient, type GatewayClientDeps } from '../call/client.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError } from '../gateway.ts';
@@ -81,7 +81,7 @@ function trialOf(
   card: CalledCard,
   outcome: GatewayAnswer | GatewayError,
   trace: CallTrace | null,
-  proxies: Proxies = NO_PROXIES,
+  proxies: Proxies,
 ): CallTrial {
   const mask = maskFor(profile, trace?.request ?? null, proxies);
   const proxy = proxyFor(profile.url, proxies);

@@ -8,6 +8,7 @@ import type { Engine } from '../../../src/engine/engine.ts';
 import { GatewayClient } from '../../../src/gateway/call/client.ts';
 import type { UpstreamGateway } from '../../../src/gateway/gateway.ts';
 import { type Clock, systemClock } from '../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../src/platform/proxy/http-proxy.ts';
 import { Teardown } from '../../../src/platform/service.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
@@ -37,6 +38,7 @@ beforeAll(async () => {
     log,
     clock: systemClock,
     calendar: new MonthCalendar('Asia/Shanghai'),
+    proxies: NO_PROXIES,
   });
   teardown.add(() => client.close());
   upstream = client;

@@ -26,6 +26,7 @@ import { HealthWatch } from '../../../src/health/health-watch.ts';
 import { Presence } from '../../../src/health/presence.ts';
 import { withTimeout } from '../../../src/platform/clock.ts';
 import type { ErrorReporter, LoopService } from '../../../src/platform/loop.ts';
+import { NO_PROXIES } from '../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
@@ -126,7 +127,7 @@ async function make(name: string): Promise<LoopService> {
     ...MESSAGE_MEANS,
     secrets: [],
     timeZone: 'UTC',
-    guard: new SsrfGuard([]),
+    guard: new SsrfGuard([], NO_PROXIES),
     meter,
     log,
     ...means,

@@ -6,9 +6,12 @@ import { parseAddressRange } from '../../../src/platform/addresses.ts';
 import { NO_PROXIES } from '../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 
-const strict = new SsrfGuard([]);
+const strict = new SsrfGuard([], NO_PROXIES);
 const guardAllowing = (...ranges: string[]) =>
-  new SsrfGuard(ranges.map(parseAddressRange).filter((range) => range !== null));
+  new SsrfGuard(
+    ranges.map(parseAddressRange).filter((range) => range !== null),
+    NO_PROXIES,
+  );
 
 describe('URLs', () => {
   it.each([

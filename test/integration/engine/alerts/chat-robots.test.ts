@@ -11,6 +11,7 @@ import { webhookMessage } from '../../../../src/engine/alerts/webhook-message.ts
 import { WebhookSender } from '../../../../src/engine/alerts/webhook-sender.ts';
 import { parseAddressRange } from '../../../../src/platform/addresses.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
@@ -19,7 +20,10 @@ import { type ChatRobots, startChatRobots } from '../../../support/chat-robots.t
 import { freshDatabase } from '../../../support/fresh-stores.ts';
 import { MESSAGE_MEANS, TESTER_MEANS } from '../../../support/message-means.ts';
 
-const GUARD = new SsrfGuard([parseAddressRange('127.0.0.1')].filter((range) => range !== null));
+const GUARD = new SsrfGuard(
+  [parseAddressRange('127.0.0.1')].filter((range) => range !== null),
+  NO_PROXIES,
+);
 const ROBOT_FORMATS = ['dingtalk', 'wecom', 'feishu', 'slack'] as const;
 
 let records: RecordStore;

@@ -72,7 +72,12 @@ const outcomes: string[] = [];
 function sender(
   over: { guard?: SsrfGuard; secrets?: readonly string[]; leads?: boolean; store?: RecordStore } = {},
 ): WebhookSender {
-  const { guard = new SsrfGuard(LOOPBACK), secrets = [SECRET], leads = true, store = records } = over;
+  const {
+    guard = new SsrfGuard(LOOPBACK, NO_PROXIES),
+    secrets = [SECRET],
+    leads = true,
+    store = records,
+  } = over;
   return new WebhookSender({
     ...MESSAGE_MEANS,
     outbox: store.alerts.webhooks,
@@ -317,7 +322,7 @@ describe('a receiver that fails', () => {
       body: '{}',
       headers: { 'content-length': '2' },
     } as const;
-    const call = callWebhook(message, new SsrfGuard(LOOPBACK), tooLong.signal);
+    const call = callWebhook(message, new SsrfGuard(LOOPBACK, NO_PROXIES), tooLong.signal);
     await expect.poll(() => receiving.requests.length).toBe(1);
     tooLong.abort(new Error('no answer in time'));
     await expect(call).rejects.toMatchObject({ name: 'AbortError', cause: { message: 'no answer in time' } });
@@ -416,7 +421,7 @@ describe('retryPauseMs', () => {
 });
 
 describe('an address that may not be called', () => {
-  const strict = new SsrfGuard([]);
+  const strict = new SsrfGuard([], NO_PROXIES);
   const port = (receiving: BadGateway) => new URL(receiving.url).port;
 
   it.each(['127.0.0.1', '2130706433', '0x7f.1', 'localhost', '[::ffff:127.0.0.1]', '[::1]', '0.0.0.0'])(

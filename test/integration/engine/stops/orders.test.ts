@@ -7,6 +7,7 @@ import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts'
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { demoIccid } from '../../../../src/gateway/simulate/simulated-fleet.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { Teardown } from '../../../../src/platform/service.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
@@ -65,6 +66,7 @@ beforeAll(async () => {
     log,
     clock: systemClock,
     calendar: CALENDAR,
+    proxies: NO_PROXIES,
   });
   teardown.add(() => gateway.close());
   const engine = bareEngine({ live, records, upstream: gateway, log });

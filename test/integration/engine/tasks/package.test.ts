@@ -12,6 +12,7 @@ import { Deadline } from '../../../../src/engine/work/task.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { demoIccid } from '../../../../src/gateway/simulate/simulated-fleet.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
@@ -77,6 +78,7 @@ beforeAll(async () => {
     log: quiet,
     clock: systemClock,
     calendar,
+    proxies: NO_PROXIES,
   });
 });
 afterAll(async () => {

@@ -7,6 +7,7 @@ import { AlertOperations } from '../../../../src/operations/alerts/alerts.ts';
 import { Audit } from '../../../../src/operations/audit.ts';
 import type { Operations } from '../../../../src/operations/operations.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../../../src/store/ports/records/alert-records.ts';
 import { TESTER_MEANS } from '../../../support/message-means.ts';
@@ -47,7 +48,7 @@ function tooLate(): Operations['alerts'] {
         return found;
       },
     });
-  const guard = new SsrfGuard([]);
+  const guard = new SsrfGuard([], NO_PROXIES);
   return new AlertOperations({
     records,
     guard,

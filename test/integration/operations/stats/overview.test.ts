@@ -6,6 +6,7 @@ import type { StopSettings } from '../../../../src/domain/stops/stop.ts';
 import { WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { HealthWatch } from '../../../../src/health/health-watch.ts';
 import { type Operations, openOperations } from '../../../../src/operations/operations.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -51,7 +52,7 @@ const breaker = (name: string, over: Partial<BreakerReport> = {}): BreakerReport
 
 /** The statistics of an instance with these settings of stops. */
 function statsWith(stops: Partial<StopSettings>): Operations['stats'] {
-  const guard = new SsrfGuard([]);
+  const guard = new SsrfGuard([], NO_PROXIES);
   const settings = { ...DEFAULT_STOPS, ...stops };
   return openOperations({
     live: stores.live,
@@ -434,7 +435,7 @@ describe('the number of cards', () => {
   ])('is counted unless an estimate will do: exact %s', async (exactTotals, cardsTotal) => {
     const totals = { count: async () => 1_000, estimate: async () => 3 };
     const cards = Object.assign(Object.create(stores.records.cards), totals);
-    const guard = new SsrfGuard([]);
+    const guard = new SsrfGuard([], NO_PROXIES);
     const { stats: anew } = openOperations({
       live: stores.live,
       records: { ...stores.records, cards },

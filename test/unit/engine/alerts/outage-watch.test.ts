@@ -6,6 +6,7 @@ import type { AlertRule } from '../../../../src/domain/alerts/alert-rule.ts';
 import type { Silence } from '../../../../src/domain/alerts/alert-silence.ts';
 import { OutageWatch } from '../../../../src/engine/alerts/outage-watch.ts';
 import { parseAddressRange } from '../../../../src/platform/addresses.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import type { OutageRecords } from '../../../../src/store/ports/records/alert-records.ts';
@@ -80,7 +81,12 @@ function watch(instanceId: string): OutageWatch {
   };
   return new OutageWatch({
     ...MESSAGE_MEANS,
-    ...{ secrets: [], timeZone: 'UTC', guard: new SsrfGuard(LOOPBACK), meter: { webhookAttempt: () => {} } },
+    ...{
+      secrets: [],
+      timeZone: 'UTC',
+      guard: new SsrfGuard(LOOPBACK, NO_PROXIES),
+      meter: { webhookAttempt: () => {} },
+    },
     instanceId,
     live: { coordination: { lead: reach('redis', lead), instances: reach('redis', () => instances) } },
     alerts: {

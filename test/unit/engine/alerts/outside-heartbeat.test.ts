@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { OutsideHeartbeat } from '../../../../src/engine/alerts/outside-heartbeat.ts';
 import { parseAddressRange } from '../../../../src/platform/addresses.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import { answer, type Behaviour, hangUp, startBadGateway } from '../../../support/bad-gateway.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -33,7 +34,7 @@ async function receiving(behaviour: Behaviour) {
   return receiver;
 }
 
-function beating(url: string, guard = new SsrfGuard(LOOPBACK)): OutsideHeartbeat {
+function beating(url: string, guard = new SsrfGuard(LOOPBACK, NO_PROXIES)): OutsideHeartbeat {
   return new OutsideHeartbeat({
     ...MESSAGE_MEANS,
     secrets: [SECRET],
@@ -148,7 +149,7 @@ it('waits as long as the receiver asks', async () => {
 
 it('calls no address that the guard does not permit, and says so', async () => {
   const receiver = await receiving(answer(200, 'OK'));
-  const heartbeat = beating(receiver.url, new SsrfGuard([]));
+  const heartbeat = beating(receiver.url, new SsrfGuard([], NO_PROXIES));
   await pass(heartbeat);
   expect(receiver.accepted).toBe(0);
   expect(heartbeat.report?.trouble).toMatch(/127\.0\.0\.1 is not a public address/);

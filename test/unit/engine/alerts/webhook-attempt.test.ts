@@ -7,6 +7,7 @@ import type { Alert } from '../../../../src/domain/alerts/alert-text.ts';
 import { WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { webhookMessage } from '../../../../src/engine/alerts/webhook-message.ts';
 import { parseAddressRange } from '../../../../src/platform/addresses.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import { ruleFields } from '../../../support/alert-rules.ts';
 import {
@@ -199,7 +200,7 @@ describe('a test by an operator', () => {
 
   function trial(
     url: string,
-    { own = [], configured = [], guard = new SsrfGuard(LOOPBACK) }: Partial<Means> = {},
+    { own = [], configured = [], guard = new SsrfGuard(LOOPBACK, NO_PROXIES) }: Partial<Means> = {},
   ): ReturnType<WebhookTester['test']> {
     const tester = new WebhookTester({ ...TESTER_MEANS, guard, secrets: configured, timeZone: 'UTC', clock });
     return tester.test({ ...RULE, webhookSecrets: own }, url);
@@ -287,7 +288,7 @@ describe('a test by an operator', () => {
 
   it('calls no address that is not public', async () => {
     const receiving = await receiver(answer(204, ''));
-    expect(await trial(receiving.url, { guard: new SsrfGuard([]) })).toMatchObject({
+    expect(await trial(receiving.url, { guard: new SsrfGuard([], NO_PROXIES) })).toMatchObject({
       delivered: false,
       status: null,
       error: expect.stringContaining('127.0.0.1 is not a public address'),

@@ -9,6 +9,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { attemptWebhook, callWebhook } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { WebhookSender } from '../../../../src/engine/alerts/webhook-sender.ts';
 import { parseAddressRange } from '../../../../src/platform/addresses.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type {
   DeliveryOutcome,
@@ -26,7 +27,10 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { MESSAGE_MEANS } from '../../../support/message-means.ts';
 import { tlsPair } from '../../../support/tls-pair.ts';
 
-const GUARD = new SsrfGuard([parseAddressRange('127.0.0.1')].filter((range) => range !== null));
+const GUARD = new SsrfGuard(
+  [parseAddressRange('127.0.0.1')].filter((range) => range !== null),
+  NO_PROXIES,
+);
 const NOT_PUBLIC = 'http://10.0.0.1/';
 const to = (url: string) =>
   ({ url, format: 'standard', body: '{}', headers: { 'content-length': '2' } }) as const;

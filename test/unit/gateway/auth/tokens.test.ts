@@ -8,6 +8,7 @@ import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import type { GatewayAnswer, GatewayError } from '../../../../src/gateway/gateway.ts';
 import { SIGNATURE_HEADER, signatureOf } from '../../../../src/gateway/request/request.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import {
   answer,
   type BadGateway,
@@ -127,7 +128,7 @@ function open(
       ...auth,
     },
   });
-  const client = new GatewayClient(profile, { log, clock: time, calendar: CALENDAR });
+  const client = new GatewayClient(profile, { log, clock: time, calendar: CALENDAR, proxies: NO_PROXIES });
   opened.push(() => client.close());
   return client;
 }

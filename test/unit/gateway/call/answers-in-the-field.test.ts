@@ -7,6 +7,7 @@ import { loadGatewayConfig } from '../../../../src/config/load-config.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { tryInterfaces } from '../../../../src/gateway/trial/trial.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { answer, type ReceivedRequest, startBadGateway } from '../../../support/bad-gateway.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
@@ -51,7 +52,12 @@ async function trial(
     env: key === undefined ? {} : { CARDPOLL_GATEWAY_HMAC_KEY: key },
   });
   const calendar = new MonthCalendar('UTC');
-  const [result] = await tryInterfaces(config, only, { ...CARD, iccid }, { clock: systemClock, calendar });
+  const [result] = await tryInterfaces(
+    config,
+    only,
+    { ...CARD, iccid },
+    { clock: systemClock, calendar, proxies: NO_PROXIES },
+  );
   return { ...result, requests: gateway.requests };
 }
 
@@ -409,7 +415,7 @@ describe('a request', () => {
       env,
     });
     const calendar = new MonthCalendar('UTC');
-    await tryInterfaces(config, 'flow', CARD, { clock: systemClock, calendar });
+    await tryInterfaces(config, 'flow', CARD, { clock: systemClock, calendar, proxies: NO_PROXIES });
     return gateway.requests[0] as ReceivedRequest;
   };
 

@@ -14,11 +14,12 @@ import type { GatewayError } from '../../../../src/gateway/gateway.ts';
 import { tryInterfaces } from '../../../../src/gateway/trial/trial.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { silentLogger } from '../../../../src/platform/logger.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 import { certificatePath, installPair, tlsPair } from '../../../support/tls-pair.ts';
 
 const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 3 };
-const deps = { clock: systemClock, calendar: new MonthCalendar('UTC') };
+const deps = { clock: systemClock, calendar: new MonthCalendar('UTC'), proxies: NO_PROXIES };
 const directory = temporaryDirectory('client-certificate');
 const cert = join(directory, 'cert.pem');
 const key = join(directory, 'key.pem');

@@ -11,6 +11,7 @@ import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { GatewayError } from '../../../../src/gateway/gateway.ts';
 import { startSimulator } from '../../../../src/gateway/simulate/simulator.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import {
   answer,
   type BadGateway,
@@ -40,7 +41,12 @@ afterEach(async () => {
 function open(settings: GatewayChanges): { client: GatewayClient; lines: Array<Record<string, unknown>> } {
   const lines: Array<Record<string, unknown>> = [];
   const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const client = new GatewayClient(gatewayConfig(settings), { log, clock: systemClock, calendar: CALENDAR });
+  const client = new GatewayClient(gatewayConfig(settings), {
+    log,
+    clock: systemClock,
+    calendar: CALENDAR,
+    proxies: NO_PROXIES,
+  });
   opened.push(() => client.close());
   return { client, lines };
 }
@@ -467,7 +473,12 @@ describe('the deadline', () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
     const profile = { ...gatewayConfig({ url: gateway.url }), maxConnections: 1 };
-    const client = new GatewayClient(profile, { log, clock: systemClock, calendar: CALENDAR });
+    const client = new GatewayClient(profile, {
+      log,
+      clock: systemClock,
+      calendar: CALENDAR,
+      proxies: NO_PROXIES,
+    });
     opened.push(() => client.close());
     const first = failureOf(client.call('stop', CARD, 2_000));
     const second = failureOf(client.call('stop', { cardId: 8, iccid: '1', carrierId: 0 }, 500));

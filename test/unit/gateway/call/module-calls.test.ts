@@ -13,6 +13,7 @@ import { tryInterfaces } from '../../../../src/gateway/trial/trial.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { messageOf } from '../../../../src/platform/errors.ts';
 import { silentLogger } from '../../../../src/platform/logger.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { answer, startBadGateway } from '../../../support/bad-gateway.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
@@ -56,7 +57,7 @@ async function started(source: string, body = '{"status":"ON"}', log = silentLog
   const gateway = await startBadGateway(answer(200, body));
   opened.push(() => gateway.close());
   const config = await load(files(source).config, gateway.url);
-  const deps = { log, clock: systemClock, calendar: new MonthCalendar('UTC') };
+  const deps = { log, clock: systemClock, calendar: new MonthCalendar('UTC'), proxies: NO_PROXIES };
   const client = new GatewayClient(config, deps);
   opened.push(() => client.close());
   const call = (name: 'flow' | 'card_status') =>

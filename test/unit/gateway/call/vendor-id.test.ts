@@ -5,6 +5,7 @@ import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { FlowControlledGateway } from '../../../../src/gateway/flow/flow-control.ts';
 import type { GatewayError } from '../../../../src/gateway/gateway.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { answer, type BadGateway, startBadGateway } from '../../../support/bad-gateway.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type GatewayChanges, gatewayConfig } from '../../../support/gateway-config.ts';
@@ -23,6 +24,7 @@ async function open(changes: Omit<GatewayChanges, 'url'>): Promise<[BadGateway, 
     log: pino({ enabled: false }),
     clock: new FakeClock(),
     calendar: new MonthCalendar('UTC'),
+    proxies: NO_PROXIES,
   });
   opened.push(
     () => gateway.close(),

@@ -8,6 +8,7 @@ import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import type { GatewayError } from '../../../../src/gateway/gateway.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { answer, type BadGateway, startBadGateway } from '../../../support/bad-gateway.ts';
 import { gatewayConfig } from '../../../support/gateway-config.ts';
 
@@ -25,7 +26,12 @@ function clientOf(url: string): GatewayClient {
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
   const profile = { ...gatewayConfig({ url, timeoutMs: LONG_MS }), maxConnections: 1 };
   const calendar = new MonthCalendar('Asia/Shanghai');
-  const client = new GatewayClient(profile, { log: pino({ enabled: false }), clock, calendar });
+  const client = new GatewayClient(profile, {
+    log: pino({ enabled: false }),
+    clock,
+    calendar,
+    proxies: NO_PROXIES,
+  });
   opened.push(() => client.close());
   return client;
 }

@@ -11,6 +11,7 @@ import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { requestMaker } from '../../../../src/gateway/request/card-request.ts';
 import { maskFor, prover, withProof } from '../../../../src/gateway/request/request.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { answer, type ReceivedRequest, startBadGateway } from '../../../support/bad-gateway.ts';
 import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../../support/gateway-config.ts';
 
@@ -162,6 +163,7 @@ describe('credentials that do not change', () => {
       log: lines,
       clock: systemClock,
       calendar: new MonthCalendar('Asia/Shanghai'),
+      proxies: NO_PROXIES,
     });
     opened.push(() => client.close());
     return { gateway, client, profile };
@@ -282,12 +284,16 @@ describe('a mask', () => {
     ['nothing else', 'fleet is not known', 'fleet is not known'],
   ])('masks %s', (_what, said, shown) => {
     const granted = { headers: ['authorization', 'Bearer granted-token'], query: '' };
-    expect(maskFor(config, withProof(make({}), granted))(said)).toBe(shown);
+    expect(maskFor(config, withProof(make({}), granted), NO_PROXIES)(said)).toBe(shown);
   });
 
   it('leaves text alone that happens to have a short secret in it', () => {
     expect(
-      maskFor(gatewayConfig({ url: 'http://gateway', token: 'card' }), null)('this card is not known'),
+      maskFor(
+        gatewayConfig({ url: 'http://gateway', token: 'card' }),
+        null,
+        NO_PROXIES,
+      )('this card is not known'),
     ).toBe('this card is not known');
   });
 });

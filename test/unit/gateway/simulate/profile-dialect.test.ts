@@ -20,6 +20,7 @@ import { probeProfile } from '../../../../src/gateway/trial/profile-probe.ts';
 import { tryInterfaces } from '../../../../src/gateway/trial/trial.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { silentLogger } from '../../../../src/platform/logger.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../../support/gateway-config.ts';
 
 const CREDENTIALS = {
@@ -51,7 +52,12 @@ async function simulate(profile: GatewayConfig, options: Partial<SimulatorOption
   opened.push(() => simulator.close());
   // Without rate limits a first call may wait for its token.
   const config = { ...profile, url: simulator.url, rateLimits: [] };
-  const client = new GatewayClient(config, { log: silentLogger(), clock: systemClock, calendar });
+  const client = new GatewayClient(config, {
+    log: silentLogger(),
+    clock: systemClock,
+    calendar,
+    proxies: NO_PROXIES,
+  });
   opened.push(() => client.close());
   const call = (name: InterfaceName, card = CARD) =>
     // Under rate limits no call waits for its token.
@@ -73,7 +79,11 @@ describe.each(SHIPPED_PROFILES.map(({ name }) => name))('%s', (name) => {
     const { auth, ...profile } = await shipped(name);
     const credentials = auth.kind === null ? {} : CREDENTIALS;
     const { config, call, simulator } = await simulate({ ...profile, auth, ...credentials });
-    const trials = await tryInterfaces(config, null, CARD, { clock: systemClock, calendar });
+    const trials = await tryInterfaces(config, null, CARD, {
+      clock: systemClock,
+      calendar,
+      proxies: NO_PROXIES,
+    });
     expect(trials.filter(({ ok }) => !ok)).toEqual([]);
     const offered = INTERFACE_NAMES.filter((each) => profile.interfaces[each] !== null);
     expect(trials.map(({ interface: tried }) => tried)).toEqual(
@@ -99,7 +109,7 @@ describe.each(SHIPPED_PROFILES.map(({ name }) => name))('%s', (name) => {
     const others = { token: 'no', username: 'no', password: 'no', clientId: 'no', clientSecret: 'no' };
     const stranger = new GatewayClient(
       { ...config, ...others },
-      { log: silentLogger(), clock: systemClock, calendar },
+      { log: silentLogger(), clock: systemClock, calendar, proxies: NO_PROXIES },
     );
     opened.push(() => stranger.close());
     await expect(stranger.call('card_status', CARD, 5_000)).rejects.toMatchObject({ failure: 'auth' });
@@ -114,6 +124,7 @@ it('is probed well by the doctor, with its tokens and rate limits', async () => 
   const results = await probeProfile({ ...profile, url: simulator.url }, CARDS, {
     clock: systemClock,
     calendar,
+    proxies: NO_PROXIES,
   });
   expect(results.map(({ status }) => status)).toEqual(['ok', 'ok']);
 });
@@ -185,7 +196,7 @@ it.each([
     hmacKey: null,
   };
   const { simulator, config } = await simulate(made({ ...changes, ...unset }));
-  const deps = { log: silentLogger(), clock: systemClock, calendar };
+  const deps = { log: silentLogger(), clock: systemClock, calendar, proxies: NO_PROXIES };
   const client = new GatewayClient({ ...config, ...changes }, deps);
   opened.push(() => client.close());
   await expect(client.call('flow', CARD, 5_000)).resolves.toMatchObject({ value: expect.any(Number) });

@@ -8,6 +8,7 @@ import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { startSimulator } from '../../../../src/gateway/simulate/simulator.ts';
 import { probeProfile } from '../../../../src/gateway/trial/profile-probe.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { answer, type BadGateway, startBadGateway } from '../../../support/bad-gateway.ts';
 import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../../support/gateway-config.ts';
 import { tlsPair } from '../../../support/tls-pair.ts';
@@ -37,6 +38,7 @@ async function probe(url: string, cards = CARDS, changes: Omit<GatewayChanges, '
   const results = await probeProfile(gatewayConfig({ url, ...changes }), cards, {
     clock: systemClock,
     calendar: CALENDAR,
+    proxies: NO_PROXIES,
   });
   expect(results.map(({ check }) => check)).toEqual([
     'gateway realname',
@@ -65,7 +67,7 @@ it('a gateway that speaks it; nothing is stopped', async () => {
 it('a gateway that is slower than usual: two calls say so, and a usual one does not', async () => {
   const simulator = await startSimulator({ host: '127.0.0.1', port: 0, latencyMs: 200 });
   open.push(simulator);
-  const means = { clock: systemClock, calendar: CALENDAR };
+  const means = { clock: systemClock, calendar: CALENDAR, proxies: NO_PROXIES };
   const usual = { realname: 0.1, flow: 100_000 };
   const [realname, flow] = await probeProfile(gatewayConfig({ url: simulator.url }), CARDS, means, usual);
   expect(realname).toMatchObject({ status: 'warning', detail: expect.stringMatching(/ ms, usually 0 ms$/) });
@@ -97,6 +99,7 @@ it.each([
       const results = await probeProfile(gatewayConfig({ url: gateway.url, interfaces: { flow } }), cards, {
         clock: systemClock,
         calendar: CALENDAR,
+        proxies: NO_PROXIES,
       });
       expect(results.find(({ check }) => check === 'gateway flow')?.status).toBe('ok');
       expect(results.find(({ check }) => check === 'gateway totals')).toMatchObject({

@@ -11,6 +11,7 @@ import type { GatewayConfig } from '../../../../src/domain/gateway/gateway-confi
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { adviceFor, tryInterfaces } from '../../../../src/gateway/trial/trial.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import {
   answer,
   type Behaviour,
@@ -34,7 +35,7 @@ afterEach(async () => {
 
 function tried(config: GatewayConfig, only: InterfaceName | null) {
   const calendar = new MonthCalendar('Asia/Shanghai');
-  return tryInterfaces(config, only, CARD, { clock: systemClock, calendar });
+  return tryInterfaces(config, only, CARD, { clock: systemClock, calendar, proxies: NO_PROXIES });
 }
 
 async function against(
