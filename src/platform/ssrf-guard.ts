@@ -1,7 +1,8 @@
 // Guards against server-side request forgery: the webhook URLs of rules must not reach this machine or its private
 // network. Used when such a URL is set and again when it is called.
 //
-// Through a proxy a look-up here decides as well: the proxy is asked for the address that was checked, never for the name.
+// Also with a proxy, names are resolved here, and the proxy gets the checked address. Only if every address is allowed does it get
+// the name.
 //
 // There are two checks, since each alone has a hole: a literal address in the URL is connected to without a look-up, and
 // a name may resolve to another address each time. So `refusalOf` checks the URL with its literal address, and `lookup`
@@ -24,7 +25,7 @@ const NAMES = new NameQueue(lookup);
 
 export class SsrfGuard {
   readonly #allowed = new BlockList();
-  /** Nothing is left to check. */
+  /** Every address is allowed. */
   readonly #allowsAll: boolean;
 
   /**
@@ -84,13 +85,13 @@ export class SsrfGuard {
   };
 
   /**
-   * What a proxy is asked to connect to: an address of the host that may be called, so that the proxy looks no name up. Only where
-   * every address is allowed is it the host itself.
+   * What a proxy is asked to connect to, the best first: the addresses of the host that may be called, so that the proxy looks no
+   * name up. Only where every address is allowed is it the host itself.
    * @param host of a URL that `refusalOf` lets through, without brackets.
    * @throws CardpollError `address_forbidden`; Error when the name cannot be resolved here.
    */
-  async addressBehind(proxy: HttpProxy, host: string, signal: AbortSignal): Promise<string> {
-    if (this.#allowsAll || isIP(host) !== 0) return host;
+  async addressesBehind(proxy: HttpProxy, host: string, signal: AbortSignal): Promise<string[]> {
+    if (this.#allowsAll || isIP(host) !== 0) return [host];
     return new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
       this.lookup(host, { all: true }, (error, addresses) => {
@@ -110,10 +111,9 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
-/** More proxies reach IPv4 addresses. */
-function preferred(addresses: readonly LookupAddress[]): string {
-  const best = addresses.find(({ family }) => family === 4) ?? addresses[0];
-  return best?.address ?? '';
+/** Prefers IPv4, which more proxies reach. */
+function preferred(addresses: readonly LookupAddress[]): string[] {
+  return addresses.toSorted((a, b) => a.family - b.family).map(({ address }) => address);
 }
 
 function unresolvedText(host: string, error: Error, proxy: HttpProxy): string {

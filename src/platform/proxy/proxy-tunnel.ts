@@ -14,6 +14,14 @@ const UNAUTHORIZED = 401;
 /** The proxy is to blame: nothing was sent to the server behind it. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
+
+  /** @param status of the proxy's answer; null: there was none. */
+  constructor(
+    message: string,
+    readonly status: number | null = null,
+  ) {
+    super(message);
+  }
 }
 
 /**
@@ -55,7 +63,7 @@ export function openTunnel(
         return;
       }
       socket.destroy();
-      reject(new ProxyError(refusalText(proxy, status, `to CONNECT ${to}`)));
+      reject(new ProxyError(refusalText(proxy, status, `to CONNECT ${to}`), status));
     });
     asked.end();
   });

@@ -100,6 +100,31 @@ describe('a webhook', () => {
     expect(receiving.requests).toHaveLength(1);
   });
 
+  it.each([
+    [
+      ['203.1.113.1', PUBLIC],
+      ['203.1.113.1:8080', `${PUBLIC}:8080`],
+    ],
+    [
+      ['2606:4700::1111', '203.1.113.1'],
+      ['203.1.113.1:8080', '[2606:4700::1111]:8080'],
+    ],
+  ])('goes to the next of the addresses %j when the proxy cannot connect', async (addresses, targets) => {
+    const receiving = await receiver();
+    const proxy = await proxyTo(receiving.url);
+    const guard = guardBehind(proxy.url, resolvingTo(...addresses));
+    expect(await send(PLAIN, guard)).toMatchObject({ delivered: true });
+    expect(proxy.asked.map(({ target }) => target)).toEqual(targets);
+    expect(receiving.requests).toHaveLength(1);
+  });
+
+  it('is asked for at one address only when the proxy refuses it', async () => {
+    const proxy = await proxyTo('http://127.0.0.1:1');
+    proxy.behaviour = { refuse: 403 };
+    await send(PLAIN, guardBehind(proxy.url, resolvingTo(PUBLIC, '2606:4700::1111')));
+    expect(proxy.asked).toHaveLength(1);
+  });
+
   it('is not sent to a receiver whose certificate is not trusted, or is for another name', async () => {
     const { cert, key } = new Authority().issue('DNS:hooks.example');
     const requests: unknown[] = [];
