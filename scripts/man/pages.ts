@@ -251,7 +251,7 @@ const PROXIES: readonly string[] = [
   ...item(
     ['HTTPS_PROXY', 'HTTP_PROXY'].map(bold).join(', '),
     prose(
-      'URL of the proxy for calls of https:// and of http:// URLs: `http://user:password@proxy.example:3128`. In lower case as well, which wins.',
+      'URL of the proxy for calls of https:// and of http:// URLs: `http://user:password@proxy.example:3128`. The lower-case name works too and takes precedence.',
     ),
   ),
   ...item(

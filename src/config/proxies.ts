@@ -1,5 +1,5 @@
-// Reads the proxies of outgoing requests from the variables that curl and other programs read: HTTPS_PROXY, HTTP_PROXY and NO_PROXY,
-// or the same in lower case, which wins. Used by load-config.ts. A message never shows a value, which may have credentials.
+// Reads the proxies of outgoing requests from the variables that most programs read: HTTPS_PROXY, HTTP_PROXY and NO_PROXY,
+// or the same in lower case, which take precedence. Used by load-config.ts. A message never shows a value, which may have credentials.
 import type { HttpProxy, Proxies } from '../platform/proxy/http-proxy.ts';
 import type { ConfigInputs, SettingReader } from './reader.ts';
 

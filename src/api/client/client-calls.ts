@@ -219,7 +219,7 @@ function isOver({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
-/** As Node's own agent, which would send these calls through a proxy where NODE_USE_ENV_PROXY is set: no proxy sees a token. */
+/** As Node's own agent, which would send these calls through a proxy where NODE_USE_ENV_PROXY is set. The daemon is not behind it. */
 const KEPT_ALIVE = { keepAlive: true, scheduling: 'lifo', timeout: 5_000 } as const;
 /** By protocol. */
 const agents = new Map<string, Agent>();

@@ -1,4 +1,4 @@
-// Which proxy a request goes through, by the variables that curl reads. The one definition: connections, the doctor and the logs
+// Which proxy a request goes through, by the variables that most programs read. The one definition: connections, the doctor and the logs
 // all ask here. The rules are in docs/gateways.md, "Behind a proxy". Resolves no names.
 import { BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
