@@ -1,10 +1,13 @@
 // The files of secrets that the installed unit gives to its daemon, where a command would not read them: a configuration without
-// `secret_files`, for example of an older version. Used by the doctor and migrate, which would speak of other stores.
+// `secret_files`, for example of an older version. Used by the doctor and migrate, which would speak of other stores. And the names
+// of the proxies that the unit has.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { presence } from './file-rights.ts';
 
 const UNITS = ['etc/systemd/system/cardpoll.service', 'usr/lib/systemd/system/cardpoll.service'];
 const DIRECTORIES = ['etc/credstore', 'run/credstore'];
+export const UNIT_ENVIRONMENT = '/etc/default/cardpoll';
 const STORES = ['redis_url', 'database_url'];
 
 /** For the config file, as the package writes it. */
@@ -13,11 +16,26 @@ export const SECRET_FILES_LINE = 'secret_files: [/etc/credstore/cardpoll.*, /run
 /** @returns paths of the URLs of stores, or the directory that may have them; none where no unit is installed. */
 export function secretsOfUnit(root = '/'): string[] {
   const is = (path: string, what: ReturnType<typeof presence>) => presence(join(root, path)) === what;
-  if (!UNITS.some((unit) => is(unit, 'present'))) return [];
+  if (!isUnitInstalled(root)) return [];
   return DIRECTORIES.flatMap((directory) => [directory, `${directory}.encrypted`]).flatMap((directory) => {
     const paths = STORES.map((name) => `${directory}/cardpoll.${name}`);
     const found = paths.filter((path) => is(path, 'present'));
     const hidden = paths.some((path) => is(path, 'hidden')) ? [directory] : [];
     return [...found, ...hidden].map((path) => join(root, path));
   });
+}
+
+/** @returns `HTTPS_PROXY` and the like, as the environment of the unit names them; none where no unit is installed or it cannot be read. */
+export function proxyVariablesOfUnit(root = '/'): string[] {
+  if (!isUnitInstalled(root)) return [];
+  try {
+    const text = readFileSync(join(root, UNIT_ENVIRONMENT), 'utf8');
+    return [...text.matchAll(/^\s*(https?_proxy)=["']?[^"'\s]/gim)].map(([, name = '']) => name);
+  } catch {
+    return [];
+  }
+}
+
+function isUnitInstalled(root: string): boolean {
+  return UNITS.some((unit) => presence(join(root, unit)) === 'present');
 }

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { proxyFindings } from '../../../src/cli/commands/doctor/doctor.ts';
 import {
   loadAdoptConfig,
   loadClientConfig,
@@ -11,6 +12,7 @@ import {
 } from '../../../src/config/load-config.ts';
 import type { ConfigInputs } from '../../../src/config/reader.ts';
 import { secretsOfUnit } from '../../../src/config/unit-secrets.ts';
+import { NO_PROXIES } from '../../../src/platform/proxy/http-proxy.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const REDIS = 'redis://of.the.store';
@@ -139,5 +141,21 @@ describe('secrets that only the unit reads', () => {
     install('etc/systemd/system/cardpoll.service');
     install('etc/credstore/cardpoll.gateway.token');
     expect(secretsOfUnit(dir)).toHaveLength(1);
+  });
+
+  it('leave proxies of the unit out of a command, which the doctor says without their values', () => {
+    install('etc/default/cardpoll');
+    const text =
+      'HTTPS_PROXY="http://user:secret-pw@proxy.example"\nHTTP_PROXY=\n#http_proxy=x\nhttp_proxy=proxy\n';
+    writeFileSync(join(dir, 'etc/default/cardpoll'), text);
+    expect(proxyFindings(NO_PROXIES, dir)).toEqual([]);
+    install('etc/systemd/system/cardpoll.service');
+    const [finding] = proxyFindings(NO_PROXIES, dir);
+    expect(finding?.detail).toContain(
+      'cardpoll.service has HTTPS_PROXY, http_proxy of /etc/default/cardpoll',
+    );
+    expect(JSON.stringify(finding)).not.toContain('secret-pw');
+    const http = { url: 'http://here.example', authorization: null, variable: 'http_proxy' };
+    expect(proxyFindings({ ...NO_PROXIES, http }, dir)).toEqual([]);
   });
 });

@@ -6,10 +6,16 @@ import { oneOf } from '../../../config/kinds.ts';
 import { loadClientConfig, loadDaemonConfig, loadSecretOrigins } from '../../../config/load-config.ts';
 import type { ConfigInputs } from '../../../config/reader.ts';
 import { ALL_SETTINGS, CONFIG_FILE, DAEMON_FLAGS } from '../../../config/settings/settings.ts';
-import { SECRET_FILES_LINE, secretsOfUnit } from '../../../config/unit-secrets.ts';
+import {
+  proxyVariablesOfUnit,
+  SECRET_FILES_LINE,
+  secretsOfUnit,
+  UNIT_ENVIRONMENT,
+} from '../../../config/unit-secrets.ts';
 import { type Finding, ok, skipped, warning } from '../../../domain/finding.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../../../platform/exit-codes.ts';
+import type { Proxies } from '../../../platform/proxy/http-proxy.ts';
 import { shellWord } from '../../../platform/shell-word.ts';
 import {
   type Colour,
@@ -86,7 +92,7 @@ async function surroundingFindings({ configInputs, launchers }: CommandContext, 
     const config = await loadDaemonConfig(configInputs);
     const secrets = await secretFindings(configInputs, config.stores.kind === 'embedded');
     const findings = await launchers.doctor(config, answers);
-    return [ok(check, 'valid'), ...secrets, ...findings];
+    return [ok(check, 'valid'), ...secrets, ...proxyFindings(config.proxies), ...findings];
   } catch (error) {
     if (!(error instanceof CardpollError)) throw error;
     return [
@@ -108,6 +114,22 @@ async function secretFindings(inputs: ConfigInputs, isEmbedded: boolean): Promis
     warning(check, `the stores are embedded here, but cardpoll.service reads ${unread.join(', ')}`, {
       hint: `to check the stores of the unit, add this line to the config file, and use sudo: ${SECRET_FILES_LINE}`,
     }),
+  ];
+}
+
+/** The proxies of the unit that this environment leaves out: its daemon calls another way. */
+export function proxyFindings({ http, https }: Proxies, root = '/'): Finding[] {
+  const names = http === null && https === null ? proxyVariablesOfUnit(root) : [];
+  if (names.length === 0) return [];
+  return [
+    warning(
+      'proxy',
+      `no proxy is used here, but cardpoll.service has ${names.join(', ')} of ${UNIT_ENVIRONMENT}`,
+      {
+        hint: 'to check with the environment of the unit',
+        command: `sudo sh -c 'set -a; . ${UNIT_ENVIRONMENT}; exec cardpoll doctor --config /etc/cardpoll/cardpoll.yaml'`,
+      },
+    ),
   ];
 }
 
