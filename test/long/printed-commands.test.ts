@@ -79,6 +79,7 @@ beforeAll(async () => {
     ['/var/log/cardpoll', join(dir, 'logs')],
     ['https://poll.example', url],
     [/\b89860012345678901234\b/, demoIccid(1)],
+    ['configs enable 5', 'configs enable 1'],
   ];
 });
 afterAll(() => fleet.close());
@@ -91,11 +92,19 @@ function type(line: string): Promise<CliResult> {
   return runCli(['-c', here(line)], { env, cwd: fleet.dir, program: ['sh'] });
 }
 
+/** There is no terminal to answer a question on; the reader of the runbook says yes. */
+async function typeAndSayYes(line: string): Promise<CliResult> {
+  const result = await type(line);
+  return result.stderr.includes('this command asks for confirmation') ? type(`${line} --yes`) : result;
+}
+
 /** Those that answer a question with their exit code. */
 function documentedCodes(line: string): number[] {
   if (line.startsWith('cardpoll doctor')) return [0, 1, 2];
   // 1: there was nothing to resume.
   if (line.startsWith('cardpoll stops resume')) return [0, 1];
+  // 75: another line of the page has set the mode to observe.
+  if (line.startsWith('cardpoll cards stop')) return [0, 75];
   return line.startsWith('cardpoll logs') ? [0, 1] : [0];
 }
 
@@ -166,7 +175,7 @@ describe('docs/runbook.md', () => {
 
   it.each(RUNBOOK)('%s', async (line) => {
     if (line.startsWith('cardpoll daemon ')) return startAndEnd(line);
-    const { code, stdout, stderr } = await type(line);
+    const { code, stdout, stderr } = await typeAndSayYes(line);
     expect(documentedCodes(line), `${stdout}${stderr}`).toContain(code);
     expect(stderr).not.toContain('unexpected error');
   });
