@@ -29,6 +29,7 @@ export const MANIFESTS: ReadonlyMap<string, readonly Manifest[]> = new Map(
 export const [KUSTOMIZATION = {}] = readManifests('kustomization.yaml') as {
   resources?: string[];
   configMapGenerator?: { name: string; files: string[] }[];
+  images?: { name: string; newName: string; newTag: string }[];
 }[];
 
 export interface Pod {

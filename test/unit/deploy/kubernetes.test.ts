@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { Service } from 'kubernetes-types/core/v1.js';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js';
 import { expect, it } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
 import { ALL_SETTINGS, SETTINGS } from '../../../src/config/settings/settings.ts';
 import {
   EXAMPLE_SECRET,
@@ -159,4 +160,10 @@ it('budgets and the service select the pods of their deployment', () => {
   const [service] = all.filter(({ kind }) => kind === 'Service') as Service[];
   const api = PODS.filter(({ env }) => env.CARDPOLL_ROLES?.includes('api'));
   expect(api.map(labelsOf)).toEqual([service?.spec?.selector]);
+});
+
+it('the kustomization names the image of this version', () => {
+  expect(KUSTOMIZATION.images).toEqual([
+    { name: 'cardpoll', newName: 'registry.example/cardpoll', newTag: manifest.version },
+  ]);
 });

@@ -2,7 +2,8 @@
 // exchanges, deadlines and connections are the real ones.
 import type { Dispatcher } from 'undici';
 
-export { errors } from 'undici';
+// A world has no proxy, so no connection is ever built.
+export { buildConnector, errors } from 'undici';
 
 /** Receives requests. */
 export type Transport = (request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) => void;
