@@ -3,13 +3,14 @@
 //
 //   npm run bench:footprint -- [--seconds 60] [--cards 10000] [--starts 7]
 import { type ChildProcess, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { freePort } from '../support/free-port.ts';
-import { LogTree } from '../support/log-tree.ts';
 import { endProcess, spawnOwned } from '../support/owned-process.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { BINARY, Stack } from './stack.ts';
 import { printTable } from './table.ts';
 
@@ -53,10 +54,10 @@ export async function run(argv: string[]): Promise<void> {
 
 /** One command after the other in each round, so that all see the same machine. @returns medians of the ratios. */
 function startUps(rounds: number): Record<string, number> {
-  const logs = new LogTree();
+  const logs = temporaryDirectory('footprint');
   const line = `{"time":"2026-02-01T10:00:00Z","iccid":"${ICCID}","msg":"polled"}\n`;
-  logs.write('worker.log.gz', gzipSync(line));
-  const search = ['logs', '--roots', logs.root, '--iccid', ICCID, '--count-only'];
+  writeFileSync(join(logs, 'worker.log.gz'), gzipSync(line));
+  const search = ['logs', '--roots', logs, '--iccid', ICCID, '--count-only'];
   const commands: Record<string, readonly string[]> = {
     '--version': ['--version'],
     '--help': ['--help'],
@@ -70,6 +71,7 @@ function startUps(rounds: number): Record<string, number> {
       ratios.set(name, [...(ratios.get(name) ?? []), ratio]);
     }
   }
+  rmSync(logs, { recursive: true });
   return Object.fromEntries([...ratios].map(([name, all]) => [name, median(all)]));
 }
 

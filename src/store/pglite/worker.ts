@@ -14,7 +14,7 @@ const port = parentPort;
 if (port === null) throw new Error('pglite-worker runs as a worker thread only');
 
 // PGlite runs as its first compiler leaves it. Compiling it once more, for speed, takes half a gigabyte of memory at once on
-// Node 24, and more time than a try-out ever wins back (docs/benchmarks.md, "Memory").
+// Node 24 (docs/benchmarks.md, "Memory").
 for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
 
 const PARSERS = { [TIMESTAMPTZ_OID]: epochMs };
