@@ -20,12 +20,18 @@ interface Gated {
   readonly program: Program;
   /** Whether bin/cardpoll.js has begun to load the bundle. */
   readonly loads: () => boolean;
+  /** Whether bin/cardpoll.js has noted a SIGHUP: the process may see a signal later than the gate, which is opened next. */
+  readonly notes: () => boolean;
   readonly open: () => void;
 }
 
 function gated(): Gated {
   const root = temporaryDirectory('gated');
-  const [loading, gate] = [join(root, 'loading'), join(root, 'gate')];
+  const [loading, noted, gate] = ['loading', 'noted', 'gate'].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ];
   cpSync(join(REPOSITORY, 'bin'), join(root, 'bin'), { recursive: true });
   cpSync(join(REPOSITORY, 'package.json'), join(root, 'package.json'));
   mkdirSync(join(root, 'dist'));
@@ -33,25 +39,31 @@ function gated(): Gated {
     join(root, 'dist/main.js'),
     `import { existsSync, writeFileSync } from 'node:fs';
      writeFileSync(${JSON.stringify(loading)}, '');
-     while (!existsSync(${JSON.stringify(gate)})) await new Promise((done) => setTimeout(done, 10));
-     export const { main } = await import(${JSON.stringify(pathToFileURL(join(REPOSITORY, 'dist/main.js')).href)});`,
+     export async function main(hangups) {
+       while (!existsSync(${JSON.stringify(gate)})) {
+         if (hangups.came) writeFileSync(${JSON.stringify(noted)}, '');
+         await new Promise((done) => setTimeout(done, 10));
+       }
+       const bundle = await import(${JSON.stringify(pathToFileURL(join(REPOSITORY, 'dist/main.js')).href)});
+       return bundle.main(hangups);
+     }`,
   );
   return {
     program: [process.execPath, join(root, 'bin/cardpoll.js')],
     loads: () => existsSync(loading),
+    notes: () => existsSync(noted),
     open: () => writeFileSync(gate, ''),
   };
 }
 
 it('a daemon that got SIGHUP before it loaded anything reloads once it runs, and once only', async () => {
-  const { program, open, loads } = gated();
+  const { program, open, notes } = gated();
   const logDir = join(fleet.dir, `logs-${fleet.daemons.length}`);
   const started = fleet.startDaemon({}, program);
   const { pid } = await waitFor(() => fleet.daemons.at(-1)?.process, { what: 'the process' });
   await waitFor(() => catchesHangups(pid), { what: 'a listener for SIGHUP' });
   process.kill(pid, 'SIGHUP');
-  await waitFor(loads, { what: 'the bundle to be loaded' });
-  process.kill(pid, 'SIGHUP');
+  await waitFor(notes, { what: 'the note of SIGHUP' });
   expect(existsSync(logDir)).toBe(false);
   open();
   const { process: daemon } = await started;
@@ -117,11 +129,14 @@ it.each([
   ['the help of the daemon', ['help', 'daemon'], true],
   ['a wrong command line', ['daemon', '--unknown'], true],
 ])('SIGHUP ends %s', async (_, args, isNoted) => {
-  const { program, loads, open } = gated();
+  const { program, loads, notes, open } = gated();
   const command = spawnCli(args, { program, env: { XDG_CONFIG_HOME: fleet.dir } });
   await waitFor(loads, { what: 'the bundle to be loaded' });
   command.signal('SIGHUP');
-  if (isNoted) open();
+  if (isNoted) {
+    await waitFor(notes, { what: 'the note of SIGHUP' });
+    open();
+  }
   expect(await command.ended()).toMatchObject({ code: null, signal: 'SIGHUP' });
 });
 
