@@ -20,7 +20,7 @@ try() {
         git clone --quiet . "$work/clone-$1" &&
         cd "$work/clone-$1" &&
         # Packages with native code are built against the headers of this version.
-        npm_config_nodedir=$(echo "$work/node-$1"/node_modules/node/node_modules/node-*) &&
+        npm_config_nodedir=$(echo "$work/node-$1"/node_modules/node/node_modules/node-linux-*) &&
         PATH=$npm_config_nodedir/bin:$PATH &&
         export npm_config_nodedir PATH &&
         echo "Node $(node --version): npm ci && npm run build && npm run $script" &&
