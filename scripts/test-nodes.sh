@@ -12,6 +12,8 @@ if [ "${1:-}" = --units ]; then
 fi
 [ $# -gt 0 ] || set -- 20.19 22 24 26
 work=$(mktemp -d)
+# Some tests run this Node as another user.
+chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
 
 # Every step is joined by &&: the caller asks for the result, so `set -e` does not apply here.
