@@ -47,8 +47,9 @@ export function verbatim(lines: readonly string[]): string[] {
 /** @param release the footer: `cardpoll 1.2.3`. */
 export function page(name: string, volume: number, release: string, lines: readonly string[]): string {
   const title = `.TH ${macroArgument(name.toUpperCase())} ${volume} "" ${macroArgument(release)} "cardpoll manual"`;
-  // Neither hyphenated nor adjusted: readers copy words of this manual as they are.
-  return `${[title, '.nh', '.ad l', ...lines].join('\n')}\n`;
+  // Neither hyphenated nor adjusted: readers copy words of this manual as they are. groff 1.23 sets both again at each
+  // paragraph, from the register HY and the string AD.
+  return `${[title, '.nh', '.ad l', '.nr HY 0', '.ds AD l', ...lines].join('\n')}\n`;
 }
 
 function macroArgument(text: string): string {
