@@ -17,7 +17,8 @@ export class FakeTime {
   /** Environment of the process that is to have this clock. */
   get env(): Record<string, string> {
     return {
-      // The allocator of Redis (jemalloc) asks for the time while libfaketime asks it for memory: libc's own does not.
+      // The allocator of Redis (jemalloc) asks for the time while libfaketime asks it for memory: libc's own does not. Redis 8
+      // calls functions that only jemalloc has and does not start with it (timed-redis.ts does without libfaketime).
       LD_PRELOAD: `${library()} libc.so.6`,
       FAKETIME_TIMESTAMP_FILE: this.#file,
       FAKETIME_NO_CACHE: '1',

@@ -24,7 +24,11 @@ export async function openRedisLiveStore({
   log,
   ...access
 }: RedisAccess & { readonly log?: ConnectionLog }): Promise<LiveStore> {
-  const client = await connectRedis(access, log);
+  return redisLiveStore(await connectRedis(access, log));
+}
+
+/** The store behind a connection, which it closes with itself. */
+export function redisLiveStore(client: RedisClient): LiveStore {
   const keys = redisKeys(client.isCluster);
   const work = redisWorkQueue(client, keys);
   const now = async () => {

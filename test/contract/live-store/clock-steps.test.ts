@@ -4,10 +4,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { dueAt } from '../../../src/domain/schedule/phase.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
-import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
-import { FakeTime } from '../../support/fake-time.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { instanceOf } from '../../support/polled-fleet.ts';
+import { openTimedRedisLiveStore } from '../../support/timed-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { cardIdsOf, claim, queueCards, REALNAME, range, settle } from './stores.ts';
 
@@ -24,10 +23,13 @@ interface SteppedStore {
 }
 
 async function redis(): Promise<SteppedStore> {
-  const time = new FakeTime();
-  const server = await freshRedis({ env: time.env });
-  const store = await openRedisLiveStore({ url: server.url });
-  return { store, setAhead: (ms) => time.set(ms), close: () => store.close() };
+  let aheadMs = 0;
+  const { url } = await freshRedis();
+  const store = openTimedRedisLiveStore(url, () => Date.now() + aheadMs);
+  const setAhead = (ms: number) => {
+    aheadMs = ms;
+  };
+  return { store, setAhead, close: () => store.close() };
 }
 
 async function embedded(): Promise<SteppedStore> {

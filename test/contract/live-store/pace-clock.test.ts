@@ -5,11 +5,10 @@ import { bucketOf } from '../../../src/domain/limits/rate-limit.ts';
 import { mix32 } from '../../../src/domain/schedule/phase.ts';
 import { TASK_TYPES, TASKS } from '../../../src/domain/task-type.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
-import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { firstRows } from '../../support/effort.ts';
-import { FakeTime } from '../../support/fake-time.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { GrantRecord } from '../../support/grant-record.ts';
+import { openTimedRedisLiveStore } from '../../support/timed-redis.ts';
 import { openPacedLiveStore } from '../../support/virtual-pace.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -24,10 +23,13 @@ const TURNS = 25;
 const BETWEEN_STEPS_MS = 250;
 
 async function redis(): Promise<{ store: LiveStore; setAhead(ms: number): void }> {
-  const time = new FakeTime();
-  const server = await freshRedis({ env: time.env });
-  const store = await openRedisLiveStore({ url: server.url });
-  return { store, setAhead: (ms) => time.set(ms) };
+  let aheadMs = 0;
+  const { url } = await freshRedis();
+  const store = openTimedRedisLiveStore(url, () => Date.now() + aheadMs);
+  const setAhead = (ms: number) => {
+    aheadMs = ms;
+  };
+  return { store, setAhead };
 }
 
 async function embedded(): Promise<{ store: LiveStore; setAhead(ms: number): void }> {

@@ -3,12 +3,11 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
-import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { configOf, idsBetween, viewOf } from '../../../support/card-table.ts';
 import type { FakeClock } from '../../../support/fake-clock.ts';
-import { FakeTime } from '../../../support/fake-time.ts';
 import { freshRedis } from '../../../support/fresh-stores.ts';
 import { type LosableStore, LosingFleet } from '../../../support/losing-fleet.ts';
+import { openTimedRedisLiveStore } from '../../../support/timed-redis.ts';
 
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
@@ -18,11 +17,13 @@ type Open = (clock: FakeClock) => LosableStore;
 
 /** Runs a test with a way to open the store. */
 async function onRedis(test: (open: Open) => Promise<void>): Promise<void> {
-  const time = new FakeTime();
-  const server = await freshRedis({ env: time.env });
-  const live = await openRedisLiveStore({ url: server.url });
-  const client = new Redis(server.url);
-  const follow = (nowMs: number) => time.set(nowMs - Date.now());
+  let nowMs = 0;
+  const follow = (ms: number) => {
+    nowMs = ms;
+  };
+  const { url } = await freshRedis();
+  const live = openTimedRedisLiveStore(url, () => nowMs);
+  const client = new Redis(url);
   const lose = async () => void (await client.flushall());
   try {
     await test((clock) => {
