@@ -157,7 +157,7 @@ it('takes a paste for text, never for keys', async () => {
   await shell.paste('42');
   await shell.waitFor(/Card id or ICCID: 42/);
   await shell.press('Enter');
-  await shell.waitFor(/^cardpoll {2}card[\s\S]*card 42 /);
+  await shell.waitFor(/^cardpoll {2}card[\s\S]*card 42\n/);
   expect(await limitOf('realname')).toBe(before);
   await shell.press('q');
   await expectRestored(shell, 0);
@@ -184,7 +184,7 @@ it.each<[string, (shell: Tmux) => Promise<unknown>]>([
   for (const [n, turn] of ['first', 'second'].entries()) {
     await suspend(shell);
     // The shell asks for a command only when the job has stopped.
-    const stopped = new RegExp(`(?:(?:Suspended|Stopped)[^]*){${n + 1}}^[$#] $`, 'm');
+    const stopped = new RegExp(`(?:(?:Suspended|Stopped)[^]*){${n + 1}}^[$#]$`, 'm');
     expect(await shell.waitFor(stopped)).toMatch(new RegExp(`^${BEFORE}$`, 'm'));
     expect([await shell.knows('alternate_on'), await shell.knows('cursor_flag')]).toEqual(['0', '1']);
     await shell.type(`echo ${turn} $(stty -a | tr " " "\\n" | grep -cE "^(icanon|echo|isig)$")`);
@@ -207,7 +207,7 @@ it('has the size after fg that the terminal got meanwhile', async () => {
   const shell = await shellWith(`dashboard --url ${url}`);
   await shell.waitFor(/● live/);
   await shell.press('C-z');
-  await shell.waitFor(/(?:Suspended|Stopped)[\s\S]*^[$#] $/m);
+  await shell.waitFor(/(?:Suspended|Stopped)[\s\S]*^[$#]$/m);
   await shell.resize(59, 24);
   await shell.type('fg');
   await shell.press('Enter');

@@ -40,7 +40,7 @@ export class Tmux {
     await waitFor(() => tmux.#command('new-session', '-d', '-s', 'screen', ...size, 'sh'), {
       what: 'tmux to start',
     });
-    await tmux.waitFor(/^[$#] /m);
+    await tmux.waitFor(/^[$#]/m);
     return tmux;
   }
 
@@ -59,9 +59,9 @@ export class Tmux {
     await this.#command('paste-buffer', '-p', '-t', PANE);
   }
 
-  /** The lines on the screen; with `styles` also the sequences that colour them. */
+  /** The lines on the screen, without the blanks at their ends, which tmux 3.5 keeps otherwise; with `styles` also the sequences that colour them. */
   screen({ styles = false } = {}): Promise<string> {
-    return this.#command('capture-pane', '-p', '-N', ...(styles ? ['-e'] : []), '-t', PANE);
+    return this.#command('capture-pane', '-p', ...(styles ? ['-e'] : []), '-t', PANE);
   }
 
   /** Everything that has scrolled out of the screen, and the screen. */
