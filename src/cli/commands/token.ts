@@ -12,7 +12,8 @@ import { ownAnswer, printAnswer } from '../output/print.ts';
 
 const TOKEN_BYTES = 32;
 const WHAT_NOW =
-  'give the token to its owner: it is not stored; add the line to the file that CARDPOLL_ADMIN_TOKENS_FILE names, and reload with SIGHUP';
+  'give the token to its owner: it is not stored; add the line to the file of admin tokens: /etc/credstore/cardpoll.admin_tokens ' +
+  '(then restart the unit), or what CARDPOLL_ADMIN_TOKENS_FILE names (then reload with SIGHUP)';
 
 /** Keeps the day as it was typed. */
 const DAY: Kind<string> = {
