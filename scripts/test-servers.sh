@@ -3,7 +3,7 @@
 # servers"): `npm run test:servers`. `-- valkey`, `-- redis` and `-- postgresql` choose a product, further words its versions:
 # `-- postgresql 14 18`. It prints a line for each server, and fails if one of them fails. The servers are unpacked into a
 # temporary directory, with the C library that they were built for; nothing is installed. Not part of npm test: it downloads
-# some 300 MB and takes most of an hour.
+# some 300 MB and takes half an hour.
 set -eu
 
 cd "$(dirname "$0")/.."
