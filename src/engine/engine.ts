@@ -3,6 +3,7 @@
 // reads no configuration file.
 
 import { MonthCalendar } from '../domain/cards/month-calendar.ts';
+import { NOT_IN_FORCE } from '../domain/limits/in-force.ts';
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import { sum } from '../domain/numbers.ts';
 import { isChange } from '../domain/results/poll-outcome.ts';
@@ -22,7 +23,7 @@ import { FleetClock } from './fleet-clock.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
-import { seedLimits } from './limits/seed-limits.ts';
+import { LimitsInForce } from './limits/limits-in-force.ts';
 import { makeOverPackageUrgent } from './results/over-package.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
@@ -124,11 +125,13 @@ export class Engine implements Service {
     return this.#phase === 'running' ? this.#pulse.stuck() : [];
   }
 
-  /** @returns what keeps a ready instance from polling: pauses and breakers, a sentence each. */
+  /** @returns what keeps a ready instance from polling: limits that are not in force, pauses and breakers, a sentence each. */
   restraints(): string[] {
     const paused = this.#workers.filter(({ pausedMs }) => pausedMs > 0);
     const held = this.deps.gateway.breakers();
+    const unset = this.#workers.filter(({ mayClaim }) => !mayClaim);
     return [
+      ...unset.map(({ taskType }) => `${taskType}: ${NOT_IN_FORCE}`),
       ...paused.map(
         ({ taskType, pausedMs }) => `${taskType}: paused for ${Math.ceil(pausedMs / 1000)} s more`,
       ),
@@ -169,13 +172,13 @@ export class Engine implements Service {
       clockAheadMs: this.#heartbeat.clockAheadMs,
       databaseOutage: this.#database.outage,
       outsideHeartbeat: this.#leaderServices.find((one) => one instanceof OutsideHeartbeat)?.report ?? null,
+      putBack: this.#leaderServices.find((one) => one instanceof LimitsInForce)?.putBack ?? [],
     };
   }
 
   async start(): Promise<void> {
     if (this.#phase === 'running') return;
     const { live, records, log } = this.deps;
-    await seedLimits({ work: live.work, records, ceiling: this.settings.gateway.maxConcurrency });
     await this.#configs.start();
     await this.#fleetClock.runOnce();
     await this.#fleetClock.start();

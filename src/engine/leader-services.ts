@@ -11,9 +11,8 @@ import { Cleaner } from './cleanup/cleaner.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { type LeaderMeans, Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
-import { putPausesBack } from './limits/lost-pauses.ts';
+import { LimitsInForce } from './limits/limits-in-force.ts';
 import { PauseLog } from './limits/pause-log.ts';
-import { seedLimits } from './limits/seed-limits.ts';
 import { UsageJumpWatch } from './results/usage-jump-watch.ts';
 import type { ConfigWatch } from './schedule/config-watch.ts';
 import { Initialiser } from './schedule/initialiser.ts';
@@ -47,24 +46,14 @@ export function leaderServices(
   const matcher = () => watch.matcher;
   const fence = () => leadership.fence();
   const ceiling = settings.gateway.maxConcurrency;
-  const putLimitsBack = async () => {
-    await seedLimits({ work: live.work, records, ceiling });
-    await putPausesBack({ live, work: live.work, records, log, fence });
-  };
-  // Once under each lead: a live store that lost its data grants another one within a second, also to the same instance.
-  let restoredUnder: number | null = null;
-  const restoreLimits = async (under: number) => {
-    if (restoredUnder === under) return;
-    await putLimitsBack();
-    restoredUnder = under;
-  };
   const lead = (part: string): LeaderMeans => ({ clock, fence, onError: errors.for(part) });
   return [
     leadership,
+    new LimitsInForce({ ...lead('limits-in-force'), live, records, ceiling, log, digest }),
     new Scheduler({ ...lead('scheduler'), rings: live.rings, matcher, queueCap }),
     new Initialiser({
       ...lead('initialiser'),
-      ...{ live, records, offers, calendar, matcher, initBatch, initPauseMs, queueCap, putLimitsBack },
+      ...{ live, records, offers, calendar, matcher, initBatch, initPauseMs, queueCap },
       onProgress: ({ status, reason, total, loaded, batch, batches }) =>
         log.info({ status, reason, total, loaded, batch, batches }, INITIALISING),
       onReconcile: (reason) => log.warn({ reason }, 'the schedule is compared with all cards'),
@@ -72,7 +61,7 @@ export function leaderServices(
     }),
     new ConcurrencyController({
       ...lead('concurrency-controller'),
-      ...{ live, records, adaptiveConcurrency, ceiling, log, digest },
+      ...{ live, adaptiveConcurrency, ceiling, log, digest },
     }),
     new Cleaner({
       ...lead('cleaner'),
@@ -81,16 +70,16 @@ export function leaderServices(
     }),
     new TriggerFeeder({
       ...lead('trigger-feeder'),
-      ...{ triggers: records.triggers, work: live.work, manual: live.manual, rateLimits, restoreLimits, log },
+      ...{ triggers: records.triggers, work: live.work, manual: live.manual, rateLimits, log },
     }),
     new Reaper({ ...lead('reaper'), live, records, calendar, leaseMs, log }),
     new OrderFeeder({
       ...lead('order-feeder'),
-      ...{ live, records, queueCap, restoreLimits, log },
+      ...{ live, records, queueCap, log },
       monthStart: new MonthStart({ enabled: resumeAtMonthStart, records, live, audit, calendar, clock, log }),
     }),
     new HistorySampler({ ...lead('history-sampler'), live }),
-    new PauseLog({ ...lead('pause-log'), live, work: live.work, records, log, digest }),
+    new PauseLog({ ...lead('pause-log'), live, log, digest }),
     new UsageJumpWatch({
       ...lead('usage-jump-watch'),
       ...{ live, records: records.stopControl, jumpFactor: settings.usage.jumpFactor, log },

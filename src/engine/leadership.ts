@@ -13,9 +13,6 @@ export interface LeaderMeans extends LoopMeans {
   readonly fence: () => number | null;
 }
 
-/** Before a service makes cards due other than by rings: sets limits and pauses of operators again that the live store has lost. */
-export type RestoreLimits = (fence: number) => Promise<void>;
-
 const LEASE = 'scheduler';
 const TTL_MS = 4_000;
 const RENEW_EVERY_MS = 1_000;

@@ -16,7 +16,7 @@ import type { Logger } from '../platform/logger.ts';
 import { LoopService } from '../platform/loop.ts';
 import type { ManualList, WorkQueue } from '../store/ports/live/work-queue.ts';
 import type { FeedingTrigger, OwedCard, TriggerRecords } from '../store/ports/records/trigger-records.ts';
-import type { LeaderMeans, RestoreLimits } from './leadership.ts';
+import type { LeaderMeans } from './leadership.ts';
 
 /** The manual list is filled up to this many cards: seconds of work, and little memory. */
 const LIST_CARDS = 10_000;
@@ -42,7 +42,6 @@ export class TriggerFeeder extends LoopService<
     readonly work: Pick<WorkQueue, 'counts'>;
     readonly manual: ManualList;
     readonly rateLimits: readonly RateLimit[];
-    readonly restoreLimits: RestoreLimits;
     readonly log: Logger;
   }
 > {
@@ -52,12 +51,10 @@ export class TriggerFeeder extends LoopService<
   readonly #fedLast: Record<TaskType, string | null> = perTaskType(() => null);
 
   async runOnce(): Promise<number> {
-    const lead = this.deps.fence();
-    if (lead === null) {
+    if (this.deps.fence() === null) {
       this.#auditedAt = Number.NEGATIVE_INFINITY;
       return NOT_LEADING_REST_MS;
     }
-    await this.deps.restoreLimits(lead);
     const found = await this.deps.triggers.feeding(TRIGGERS_A_PASS);
     const cancelled = found.filter((trigger) => trigger.status === 'cancelled');
     const hungry = found.filter((trigger) => trigger.status !== 'cancelled');

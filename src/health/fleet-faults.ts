@@ -39,7 +39,7 @@ export function fleetFaults({ instances, silence, initStuck, ...state }: FleetSt
   if (initStuck) causes.push(initStuckCause(!isScheduled, state.lockHolders));
   causes.push(...modeCauses(instances, state.stops), ...zoneCauses(instances), ...clockCauses(state));
   causes.push(...instanceClockCauses(instances, state.clockGap));
-  causes.push(...reloadCauses(instances), ...logCauses(instances));
+  causes.push(...reloadCauses(instances), ...logCauses(instances), ...putBackCauses(instances));
   return causes;
 }
 
@@ -171,6 +171,27 @@ export function logCauses(instances: readonly InstanceInfo[]): Cause[] {
   const who = whoOf(troubled, instances);
   const text = `${who} cannot write log lines, which wait and then are dropped: ${first.logTrouble}`;
   return [{ code: 'logs_not_written', severity: 'warning', text, command: 'cardpoll doctor' }];
+}
+
+/** A failover or a restored copy changes a limit and a pause of each task type, at most. */
+const MOST_PUT_BACK_SHOWN = 3;
+
+function putBackCauses(instances: readonly InstanceInfo[]): Cause[] {
+  const all = instances.flatMap(({ putBack = [] }) => putBack).sort((a, b) => b.atMs - a.atMs);
+  const [oldest] = all.slice(-1);
+  if (oldest === undefined) return [];
+  const shown = all.slice(0, MOST_PUT_BACK_SHOWN).map(({ text }) => text);
+  if (all.length > shown.length) shown.push(`and ${all.length - shown.length} more`);
+  const text = `${shown.join('; ')}: it failed over, was restored or was changed by hand; what is of record is in force again`;
+  return [
+    {
+      code: 'put_back',
+      severity: 'warning',
+      text,
+      command: 'cardpoll audit --since 1h',
+      sinceMs: oldest.atMs,
+    },
+  ];
 }
 
 function whoOf(

@@ -1,6 +1,7 @@
 // The judge: reads the stores and says how the fleet is, and why. THE one judgement: alert rules and the heartbeat (engine), statistics,
 // metrics and the doctor (operations) take theirs from here, so this layer knows neither. Built by wiring.ts; opens nothing.
 import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../domain/limits/operator-limits.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
 import { askPerTaskType, perTaskType, type TaskType } from '../domain/task-type.ts';
@@ -46,6 +47,7 @@ export class FleetHealth {
   /** Asked only while the initialisation is stuck. */
   readonly #lockHolders;
   readonly #clockGap;
+  readonly #ofRecord;
 
   constructor(private readonly means: HealthMeans) {
     const { live, records, clock, stops, initPauseMs } = means;
@@ -53,6 +55,7 @@ export class FleetHealth {
     this.#changes = new ChangeWatch({ live, records, clock });
     this.#stops = new PatientReading(() => readStopFigures(records, stops), clock);
     this.#lockHolders = new PatientReading(() => records.lockHolders(), clock);
+    this.#ofRecord = new PatientReading(() => records.configs.ofRecord(), clock);
     this.#clockGap = new PatientReading(() => readClockGap(live, records), clock);
   }
 
@@ -100,15 +103,14 @@ export class FleetHealth {
     const fleet = await readFleet(this.means.live);
     return askPerTaskType(async (taskType) => {
       const { counts, ...reading } = fleet[taskType];
-      return { ...reading, counts: await this.limited(taskType, counts) };
+      return { ...reading, counts: await this.#limited(taskType, counts) };
     });
   }
 
-  /** @returns the counts with the durable limit while none is in force yet. */
-  async limited(taskType: TaskType, counts: QueueCounts): Promise<LimitedCounts> {
-    const { configs } = this.means.records;
-    const maxConcurrency = counts.maxConcurrency ?? (await configs.concurrency())[taskType];
-    return { ...counts, taskType, maxConcurrency };
+  /** @returns the counts, while no limit is in force with that of record; as long as PostgreSQL does not say, with the default. */
+  async #limited(taskType: TaskType, counts: QueueCounts): Promise<LimitedCounts> {
+    const known = counts.maxConcurrency ?? (await this.#ofRecord.read())?.[taskType].maxConcurrency;
+    return { ...counts, taskType, maxConcurrency: known ?? DEFAULT_MAX_CONCURRENCY };
   }
 
   async #tasks(surroundings: Surroundings): Promise<TaskJudgement[]> {

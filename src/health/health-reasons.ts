@@ -12,6 +12,7 @@ import {
   type Metric,
   worst,
 } from '../domain/health.ts';
+import { NOT_IN_FORCE } from '../domain/limits/in-force.ts';
 import { percentDown } from '../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
 import type { TaskType } from '../domain/task-type.ts';
@@ -64,6 +65,8 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyIn
   readonly drainSeconds: number | null;
   /** Of advisor.ts; its remedy is null while the limit meets the demand. */
   readonly advice: LimitAdvice;
+  /** Limits and pauses of record are in force. */
+  readonly inForce: boolean;
   readonly pauses: ReadonlyArray<Pick<Pause, 'source' | 'by' | 'reason' | 'untilMs'>>;
   readonly nowMs: number;
   /** Every instance started less than a minute ago. */
@@ -87,6 +90,7 @@ const INTERVAL_SLACK_SECONDS = 5;
 /** @returns why the task type is not healthy, the worst reason first; empty when it is healthy. */
 export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
   const causes: Cause[] = [
+    ...inForceReasons(inputs),
     ...pauseReasons(inputs),
     ...breakerReasons(inputs),
     ...idleReasons(inputs),
@@ -108,6 +112,7 @@ export const OF_A_START: readonly string[] = [
   'gateway_slow',
   'interval_missed',
   'nothing_polled',
+  'not_in_force',
 ];
 
 /** As a warning that says why: no one is to be woken by a start. */
@@ -149,6 +154,11 @@ function grows({ advice }: Pick<TaskHealthInputs, 'advice'>): boolean {
 
 export function healthOfReasons(reasons: readonly HealthReason[]): Health {
   return worst(reasons.map(({ severity }) => severity));
+}
+
+function inForceReasons({ inForce }: TaskHealthInputs): Cause[] {
+  if (inForce) return [];
+  return [{ code: 'not_in_force', severity: 'alert', text: NOT_IN_FORCE, command: 'cardpoll doctor' }];
 }
 
 function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {

@@ -19,6 +19,7 @@ const CAUSES: ReadonlyArray<readonly [cause: ReasonCode, follows: readonly Reaso
   ['no_worker', SLOW_POLLS],
   ['no_scheduler', TOO_FEW_POLLS],
   ['database_outage', SLOW_POLLS],
+  ['not_in_force', TOO_FEW_POLLS],
   ['paused', TOO_FEW_POLLS],
   ['breaker_open', [...SLOW_POLLS, 'gateway_slow']],
   ['gateway_slow', SLOW_POLLS],

@@ -6,6 +6,7 @@ import type { TaskType } from '../domain/task-type.ts';
 /** Each has a section in docs/runbook.md. */
 export const REASON_CODES = [
   ...METRICS,
+  'not_in_force',
   'paused',
   'breaker_open',
   'nothing_polled',
@@ -31,6 +32,7 @@ export const REASON_CODES = [
   'stop_modes_differ',
   'reload_failed',
   'logs_not_written',
+  'put_back',
 ] as const;
 
 export type ReasonCode = (typeof REASON_CODES)[number];

@@ -62,8 +62,8 @@ export function openOperations(options: OperationsOptions) {
   const cardTotal = new CardTotal({ count, estimate }, clock);
   const { records: all, auditLog: log } = options;
   const audit = new Audit({ records: all, read: records, clock, calendar, log });
-  const concurrency = new ConcurrencyOperations({ live, records, audit, health });
-  const pauses = new PauseOperations({ live, audit });
+  const concurrency = new ConcurrencyOperations({ live, records, audit });
+  const pauses = new PauseOperations({ live, records, audit });
   const cards = new CardOperations({ live, records, audit, clock, calendar, cardTotal });
   const configs = new ConfigOperations({ live, records, audit, rateLimits, offers });
   const alerts = new AlertOperations({ records, audit, limits, guard, tester });

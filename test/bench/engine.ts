@@ -6,10 +6,12 @@
 // machine that does other things too, that is the least disturbed one.
 //
 //   npm run bench:engine -- [--cards 1000000,10000000] [--rounds 3] [--seconds 5] [--jobs 200000]
+
 import { parseArgs } from 'node:util';
 import { Queue, Worker } from 'bullmq';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
+import { setLimit } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { fillRing } from './ring-filling.ts';
@@ -86,7 +88,7 @@ async function measureCardpoll(server: RedisServer, seconds: number, cards: numb
   const ring = { configId: 1, taskType: TYPE } as const;
   // Due four times as fast as anything could be polled, so that supply is never the limit.
   await fillRing(store, ring, cards, Math.ceil(cards / 400));
-  await store.work.setMaxConcurrency(TYPE, 2 * BATCH * CLAIMERS);
+  await setLimit(store.work, TYPE, 2 * BATCH * CLAIMERS);
   let running = true;
   let settled = 0;
   const schedule = async (): Promise<void> => {

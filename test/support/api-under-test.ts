@@ -20,6 +20,7 @@ import type { RecordStore } from '../../src/store/ports/records/record-store.ts'
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { fleetHealth } from './fleet-health.ts';
+import { setLimits } from './limits.ts';
 import { TESTER_MEANS } from './message-means.ts';
 import { lastTraceOf } from './operated-stores.ts';
 import { DEFAULT_STOPS } from './stop-rules.ts';
@@ -99,6 +100,7 @@ export async function startApi(stores: {
   readonly answerWithinMs?: number;
 }): Promise<ApiUnderTest> {
   const live = await openRedisLiveStore({ url: stores.redisUrl });
+  await setLimits(live.work);
   const records = await openPostgresRecordStore({
     url: stores.databaseUrl,
     applicationName: 'cardpoll-test',

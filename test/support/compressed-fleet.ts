@@ -7,12 +7,11 @@ import type { Card } from '../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
 import type { UsageMonth } from '../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../src/domain/gateway-interface.ts';
-import { DEFAULT_MAX_CONCURRENCY } from '../../src/domain/limits/operator-limits.ts';
 import type { RateLimit } from '../../src/domain/limits/rate-limit.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { mix32 } from '../../src/domain/schedule/phase.ts';
 import { ConfigMatcher, type PollingConfig } from '../../src/domain/schedule/polling-config.ts';
-import { perTaskType, type TaskType } from '../../src/domain/task-type.ts';
+import type { TaskType } from '../../src/domain/task-type.ts';
 import { callPaceOf } from '../../src/engine/limits/call-pace.ts';
 import { ConcurrencyController } from '../../src/engine/limits/concurrency-controller.ts';
 import { ResultWriter } from '../../src/engine/results/result-writer.ts';
@@ -28,6 +27,7 @@ import type { NotWritten, RecordStore } from '../../src/store/ports/records/reco
 import { card } from './cards.ts';
 import { FakeClock } from './fake-clock.ts';
 import { HEALTHY_VALUES } from './healthy-answers.ts';
+import { setLimit } from './limits.ts';
 import { ONE_CARD_A_CALL } from './one-card-calls.ts';
 import { UNLIMITED } from './stop-rules.ts';
 import { openPacedLiveStore } from './virtual-pace.ts';
@@ -131,7 +131,7 @@ export class CompressedFleet {
         ringOf(config),
         Array.from({ length: cards }, (_, card) => card + 1),
       );
-      await live.work.setMaxConcurrency(config.taskType, limit);
+      await setLimit(live.work, config.taskType, limit);
     }
     const scheduler = new Scheduler({
       rings: live.rings,
@@ -161,7 +161,6 @@ export class CompressedFleet {
       leaseMs: 15_000,
     });
     const controller = new ConcurrencyController({
-      records: { configs: { concurrency: async () => perTaskType(() => DEFAULT_MAX_CONCURRENCY) } },
       live,
       fence: () => 1,
       adaptiveConcurrency: true,

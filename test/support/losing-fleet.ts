@@ -67,7 +67,6 @@ export class LosingFleet {
       records: this.#records(),
       offers: () => true,
       calendar: new MonthCalendar('UTC'),
-      putLimitsBack: async () => {},
       initBatch: this.initBatch,
       initPauseMs: 1_000,
       onProgress: (progress) => this.reported.push(progress),

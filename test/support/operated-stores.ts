@@ -13,6 +13,7 @@ import type { RecordStore } from '../../src/store/ports/records/record-store.ts'
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { fleetHealth } from './fleet-health.ts';
 import { freshDatabase } from './fresh-stores.ts';
+import { setLimits } from './limits.ts';
 import { TESTER_MEANS } from './message-means.ts';
 import { DEFAULT_STOPS } from './stop-rules.ts';
 import { openPacedLiveStore } from './virtual-pace.ts';
@@ -47,6 +48,7 @@ export async function openOperatedStores({
   const records = await openPostgresRecordStore({ url, applicationName: 'cardpoll-test' });
   await records.migrations.up();
   const live = openPacedLiveStore({ clock });
+  await setLimits(live.work);
   const sql = new pg.Client({ connectionString: url });
   await sql.connect();
   const guard = new SsrfGuard([], NO_PROXIES);

@@ -23,3 +23,14 @@ export type PauseSource = (typeof PAUSE_SOURCES)[number];
 /** One task type, or all of them. */
 export const PAUSABLE = [...TASK_TYPES, 'all'] as const;
 export type Pausable = (typeof PAUSABLE)[number];
+
+/**
+ * The limit in force of a task type, for reports. In a new life of the live store a share may be 0 for a moment.
+ * @param leaderLimit null: the leader has set none
+ */
+export function reportedLimit(maxConcurrency: number | null, leaderLimit: number | null): number {
+  return Math.max(
+    1,
+    Math.min(maxConcurrency ?? DEFAULT_MAX_CONCURRENCY, leaderLimit ?? Number.POSITIVE_INFINITY),
+  );
+}

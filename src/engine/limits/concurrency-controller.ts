@@ -1,7 +1,7 @@
 // Sets the effective limit of every task type once a second, for the whole fleet. Runs on the leader; workers learn the
 // limit with their next claim. The rules are in domain/limits/fleet-limits.ts: what the gateway can take, and
 // how the task types share it. This file reads what the fleet counted, applies the decision and logs the
-// reason. It never changes a configured limit (operations/limits/concurrency.ts), but sets again one that the live store lost.
+// reason. It never changes a configured limit (operations/limits/concurrency.ts).
 
 import { type CurvePoint, withPoint } from '../../domain/limits/concurrency-curve.ts';
 import { EffectiveLimit } from '../../domain/limits/effective-limit.ts';
@@ -17,10 +17,8 @@ import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { LimitRecord, QueueCounts } from '../../store/ports/live/work-queue.ts';
-import type { ConfigRecords } from '../../store/ports/records/record-store.ts';
 import type { AuditDigest } from '../audit-digest.ts';
 import type { LeaderMeans } from '../leadership.ts';
-import { seedLimits } from './seed-limits.ts';
 
 const TICK_MS = 1_000;
 /** What retries may hold of a limit while there is other work, as work-claim.lua has it. */
@@ -30,7 +28,6 @@ const POINT_CALLS = 20;
 
 interface ConcurrencyControllerDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'work' | 'stats'>;
-  readonly records: { readonly configs: Pick<ConfigRecords, 'concurrency'> };
   /** If false, only the ceiling lowers a limit. */
   readonly adaptiveConcurrency: boolean;
   /** Most concurrent calls to the gateway from all task types together; null: no ceiling. */
@@ -100,12 +97,11 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
     for (const taskType of TASK_TYPES) {
       // What it saw under another lead may be another task type's share by now.
       if (this.deps.fence() !== lead) return TICK_MS;
+      // limits-in-force.ts begins a new life of the live store.
+      if (!sights[taskType].counts.inForce) continue;
       await this.#set(sights[taskType], granted[taskType]);
       await this.#conclude(sights[taskType], wanted[taskType], granted[taskType]);
     }
-    const { live, records, ceiling } = this.deps;
-    const isUnset = Object.values(sights).some(({ counts }) => counts.maxConcurrency === null);
-    if (isUnset) await seedLimits({ work: live.work, records, ceiling });
     return TICK_MS;
   }
 
@@ -154,7 +150,9 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
     const { ceiling } = this.deps;
     if (ceiling === null) return wanted;
     // Also where the configured limit is lower: an operator may raise that one.
-    const shares = mapTypes(sights, ({ counts, inForce }) => counts.leaderLimit ?? inForce);
+    const shares = mapTypes(sights, ({ counts, inForce }) =>
+      counts.inForce ? (counts.leaderLimit ?? inForce) : 0,
+    );
     const needs = mapTypes(sights, ({ taskType, counts }) => {
       // No more than they may take beside other work, or a type whose calls all fail would hold the share of one that works.
       const retries = Math.min(counts.retryDue, Math.ceil(wanted[taskType] * RETRY_SHARE));

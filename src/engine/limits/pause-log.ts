@@ -2,23 +2,18 @@
 // in the audit trail (operators' pauses are there already). Runs on the leader. A prolonged pause is the same pause. A
 // new leader logs the pauses in force again.
 //
-// Pauses that ended early may be lost: those of operators are put back (lost-pauses.ts).
+// A pause that the live store has lost is not over: limits-in-force.ts puts it back.
 
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Pause, WorkQueue } from '../../store/ports/live/work-queue.ts';
-import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { AuditDigest } from '../audit-digest.ts';
 import type { LeaderMeans } from '../leadership.ts';
-import { putPausesBack } from './lost-pauses.ts';
 
 const LOOK_EVERY_MS = 500;
 export class PauseLog extends LoopService<
   LeaderMeans & {
-    readonly live: Pick<LiveStore, 'now'>;
-    readonly work: Pick<WorkQueue, 'pauses' | 'pause' | 'resume'>;
-    readonly records: { readonly audit: Pick<RecordStore['audit'], 'list'> };
+    readonly live: { readonly work: Pick<WorkQueue, 'pauses' | 'inForce'> };
     readonly log: Logger;
     readonly digest: Pick<AuditDigest, 'note'>;
   }
@@ -34,9 +29,9 @@ export class PauseLog extends LoopService<
     if (fence !== this.#fence) this.#known = null;
     this.#fence = fence;
     if (fence === null) return LOOK_EVERY_MS;
-    const seen = await this.deps.work.pauses();
-    const isLooking = this.#known === null || (await this.#endedEarly(seen));
-    const present = isLooking && (await putPausesBack(this.deps)) ? await this.deps.work.pauses() : seen;
+    const { work } = this.deps.live;
+    const found = await work.pauses();
+    const present = [...found, ...(await this.#lost(found))];
     for (const pause of this.#ended(present)) this.#tellResumed(pause);
     const now = new Map(present.map((pause) => [keyOf(pause), pause]));
     for (const [key, pause] of now) if (this.#known?.has(key) !== true) this.#tellPaused(pause);
@@ -52,11 +47,12 @@ export class PauseLog extends LoopService<
       .map(([, pause]) => pause);
   }
 
-  async #endedEarly(present: readonly Pause[]): Promise<boolean> {
-    const ended = this.#ended(present).filter(({ source }) => source === 'operator');
-    if (ended.length === 0) return false;
-    const nowMs = await this.deps.live.now();
-    return ended.some(({ untilMs }) => untilMs > nowMs);
+  /** @returns the pauses of operators that are gone with the rest of the live store: they come back with what is of record. */
+  async #lost(found: readonly Pause[]): Promise<Pause[]> {
+    const gone = this.#ended(found).filter(({ source }) => source === 'operator');
+    const { work } = this.deps.live;
+    const seen = await Promise.all(gone.map(({ taskType }) => work.inForce(taskType)));
+    return gone.filter((_, i) => seen[i]?.isInForce === false);
   }
 
   #tellPaused(pause: Pause): void {
@@ -82,8 +78,8 @@ function replaces(pause: Pause, before: Pause): boolean {
   return pause.taskType === before.taskType && pause.source === before.source && pause.source === 'operator';
 }
 
-function keyOf({ taskType, source, sinceMs }: Pause): string {
-  return `${taskType} ${source} ${sinceMs}`;
+function keyOf({ taskType, source, id, sinceMs }: Pause): string {
+  return `${taskType} ${source} ${id ?? sinceMs}`;
 }
 
 function fieldsOf({ taskType, source, reason, by, sinceMs, untilMs }: Pause): Record<string, unknown> {

@@ -44,7 +44,6 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly calendar: MonthCalendar;
   readonly matcher: () => ConfigMatcher;
   /** Those of operators that the live store has lost: limits, the gateway's ceiling and pauses. */
-  readonly putLimitsBack: () => Promise<void>;
   /** Cards in one batch; initPauseMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;
   readonly initPauseMs: number;
@@ -162,8 +161,6 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     const { live, records } = this.deps;
     const pass = { reason: 'build', lastCardId, startedAtMs: await live.now(), changeMark } as const;
     await this.#report(pass, 0, await records.cards.estimate(), false);
-    // With rings, cards come due. A store that lost its data has lost the limits and pauses of operators, too.
-    await this.deps.putLimitsBack();
     const owed = await this.#marks.owedFrom(outdated);
     for (const ring of outdated) {
       this.#requireLead();

@@ -12,7 +12,7 @@ import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import { earlierTime, type RecordStore } from '../../store/ports/records/record-store.ts';
-import type { LeaderMeans, RestoreLimits } from '../leadership.ts';
+import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** Of each kind of order, in one turn: a run of resumes fills the queue only as fast as ordinary polling does. */
@@ -40,7 +40,6 @@ export class OrderFeeder extends LoopService<
       readonly stops: Pick<RecordStore['stops'], 'due' | 'dropUnwanted'>;
       readonly resumes: Pick<RecordStore['resumes'], 'open' | 'handOut' | 'due'>;
     };
-    readonly restoreLimits: RestoreLimits;
     readonly monthStart: Pick<MonthStart, 'run'>;
     readonly queueCap: number;
     readonly log: Logger;
@@ -53,10 +52,8 @@ export class OrderFeeder extends LoopService<
   #lookAtHeldAt = Number.NEGATIVE_INFINITY;
 
   async runOnce(): Promise<number> {
-    const { fence, restoreLimits, monthStart } = this.deps;
-    const lead = fence();
-    if (lead === null) return LOOK_EVERY_MS;
-    await restoreLimits(lead);
+    const { fence, monthStart } = this.deps;
+    if (fence() === null) return LOOK_EVERY_MS;
     await this.#handOut();
     await this.#feed();
     await this.#dropUnwanted();

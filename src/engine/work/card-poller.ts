@@ -95,7 +95,7 @@ export class CardPoller {
     const { live, task, instanceId, onError } = this.deps;
     const reason = `${details.interfaceName ?? 'the gateway'} answered ${message}`;
     live.work
-      .pause(task.taskType, { source: 'gateway', ms, reason, by: instanceId })
+      .pause(task.taskType, { ms, reason, by: instanceId })
       .catch((cause: unknown) => onError(cause, 0));
   }
 }

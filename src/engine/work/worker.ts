@@ -36,6 +36,10 @@ const GATHER_MS = 2;
 const HELD_REST_MS = 50;
 /** Rest while the task type is paused fleet-wide. */
 const PAUSED_REST_MS = 250;
+/** Rest while limits and pauses of record are not in force, which takes the leader a moment. */
+const NOT_IN_FORCE_REST_MS = 100;
+/** So often a worker that claims nothing makes sure that the slots of its calls are held. */
+const KEEP_SLOTS_EVERY_MS = 500;
 /** No call starts with less time left than this. */
 const MIN_BUDGET_MS = 20;
 /** Rest after cards could not be read (the record store is unavailable). */
@@ -46,7 +50,7 @@ const ORDER_RETRIED_MS = 60_000;
 interface WorkerDeps extends LoopMeans {
   readonly task: Task;
   readonly instanceId: string;
-  readonly live: { readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork'> };
+  readonly live: { readonly work: Pick<WorkQueue, 'claim' | 'hold' | 'release' | 'pause' | 'onWork'> };
   readonly meter: Pick<Meter, 'claimed'>;
   readonly reader: CardReader;
   readonly writer: ResultWriter;
@@ -72,6 +76,8 @@ type Claimed = Claim & { readonly sentAt: number };
 
 export class Worker extends LoopService<WorkerDeps> {
   readonly name = `worker-${this.taskType}`;
+  // In another life of the live store its calls in flight count after this time, too (limits-in-force.ts).
+  protected override readonly maxRetryMs = 1_000;
   readonly #poller = new CardPoller(this.deps);
   readonly #interface = TASKS[this.taskType].interface;
   readonly #pace = pollPaceOf(this.deps.pace, {
@@ -82,7 +88,7 @@ export class Worker extends LoopService<WorkerDeps> {
     onError: this.deps.onError,
   });
   #freed: WorkItem[] = [];
-  #inFlight = 0;
+  readonly #inFlight = new Set<WorkItem>();
   /** Number of claims that were answered so far. */
   #claimNumber = 0;
   /** When the unanswered claim was first sent, by the monotonic clock; null when there is none. */
@@ -90,6 +96,8 @@ export class Worker extends LoopService<WorkerDeps> {
   #heldUntil = Number.NEGATIVE_INFINITY;
   #draining = false;
   #pausedUntil = 0;
+  #mayClaim = true;
+  #slotsKeptAt = Number.NEGATIVE_INFINITY;
   #idleRestMs = FIRST_IDLE_REST_MS;
   /** True when the store has signalled work since the current turn began. */
   #workSignalled = false;
@@ -104,12 +112,17 @@ export class Worker extends LoopService<WorkerDeps> {
 
   /** Number of items claimed and not yet given back. */
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#inFlight.size;
   }
 
   /** Milliseconds until the pause of the task type ends, as the store last answered; 0 without a pause. */
   get pausedMs(): number {
     return Math.max(0, this.#pausedUntil - this.deps.clock.monotonic());
+  }
+
+  /** False while limits and pauses of record are not in force, as the store last answered. */
+  get mayClaim(): boolean {
+    return this.#mayClaim;
   }
 
   /** Milliseconds since the claim loop last got an answer; readiness and the watchdog use it. */
@@ -133,6 +146,7 @@ export class Worker extends LoopService<WorkerDeps> {
     if (permit === null) return this.#hold();
     const claimed = await this.#withFreed((released) => this.#claim(permit, released));
     this.#begin(claimed);
+    if (!claimed.inForce) await this.#keepSlots();
     return this.#rest(permit, claimed);
   }
 
@@ -144,7 +158,7 @@ export class Worker extends LoopService<WorkerDeps> {
     await super.stop();
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
-      if (this.#inFlight === 0) resolve();
+      if (this.inFlight === 0) resolve();
     });
     await Promise.all([idle, this.deps.task.stop?.()]);
     await this.#releaseFreed();
@@ -155,7 +169,7 @@ export class Worker extends LoopService<WorkerDeps> {
     const { reader, writer, flow, clock, claimBatch } = this.deps;
     const room = Math.min(writer.room, this.#pace?.room ?? writer.room);
     if (clock.monotonic() < this.#heldUntil || reader.holdsClaims || room < 1) return null;
-    const { calls, trickle } = flow.permit(this.#interface, this.#inFlight);
+    const { calls, trickle } = flow.permit(this.#interface, this.inFlight);
     const max = Math.min(claimBatch, room, calls);
     return max < 1 ? null : { max, trickle };
   }
@@ -163,6 +177,7 @@ export class Worker extends LoopService<WorkerDeps> {
   /** A turn without a claim. */
   async #hold(): Promise<number> {
     await this.#releaseFreed();
+    if (this.deps.clock.monotonic() - this.#slotsKeptAt >= KEEP_SLOTS_EVERY_MS) await this.#keepSlots();
     this.#lastTurnAt = this.deps.clock.monotonic();
     return HELD_REST_MS;
   }
@@ -181,7 +196,15 @@ export class Worker extends LoopService<WorkerDeps> {
     this.#claimSentAt = null;
     this.#lastTurnAt = clock.monotonic();
     this.#pausedUntil = this.#lastTurnAt + claim.pausedMs;
+    this.#mayClaim = claim.inForce;
+    this.#slotsKeptAt = this.#lastTurnAt;
     return { ...claim, sentAt };
+  }
+
+  /** In another life of the live store, whose limits count the calls in flight from before. */
+  async #keepSlots(): Promise<void> {
+    if (this.inFlight > 0) await this.deps.live.work.hold(this.taskType, [...this.#inFlight]);
+    this.#slotsKeptAt = this.deps.clock.monotonic();
   }
 
   /** Starts what was claimed. */
@@ -190,7 +213,7 @@ export class Worker extends LoopService<WorkerDeps> {
     const { items, claimedAtMs, sentAt } = claimed;
     meter.claimed(this.taskType, claimed);
     if (claimedAtMs === null) return;
-    this.#inFlight += items.length;
+    for (const item of items) this.#inFlight.add(item);
     writer.reserve(items.length);
     this.#pace?.claimed(items);
     const deadline = new Deadline(clock, sentAt, leaseMs, fleetClock.timeOf(claimedAtMs, sentAt));
@@ -198,17 +221,18 @@ export class Worker extends LoopService<WorkerDeps> {
   }
 
   /** @returns milliseconds until the next turn; room for it is made meanwhile. */
-  #rest({ max, trickle }: ClaimPermit, { items, freeSlots, pausedMs }: Claimed): number {
+  #rest({ max, trickle }: ClaimPermit, { inForce, items, freeSlots, pausedMs }: Claimed): number {
     const { flow, stats } = this.deps;
     if (trickle && items.length === 0 && freeSlots > 0 && pausedMs === 0) flow.giveBack(this.#interface);
     // Slots of cards that wait for the rate limits say nothing about the limit of the task type.
-    if (freeSlots === 0 && pausedMs === 0 && this.#pace?.isShort !== true) {
+    if (inForce && freeSlots === 0 && pausedMs === 0 && this.#pace?.isShort !== true) {
       stats.note(this.taskType, 'limitReached');
       flow.makeRoom(this.#interface);
     }
     if (items.length === max && !trickle) return 0;
     if (this.#freed.length > 0) return GATHER_MS;
     if (pausedMs > 0) return Math.min(pausedMs, PAUSED_REST_MS);
+    if (!inForce) return NOT_IN_FORCE_REST_MS;
     if (freeSlots === 0) return FULL_REST_MS;
     return this.#idleRest(items.length > 0);
   }
@@ -286,12 +310,12 @@ export class Worker extends LoopService<WorkerDeps> {
   /** The item's call has ended: frees its slot and hands its result to the writer. */
   #end(item: WorkItem, verdict: FinishedItem['verdict'], ending: Partial<FinishedItem> = {}): void {
     const { outcome = null, failure = null, alsoFor = NONE, retryCapMs = 0, waitMs = 0 } = ending;
-    this.#inFlight -= 1;
+    this.#inFlight.delete(item);
     this.#pace?.ended(item);
     this.#freed.push(item);
     const { taskType } = this;
     this.deps.writer.finish({ taskType, item, verdict, outcome, failure, retryCapMs, waitMs, alsoFor });
-    if (this.#inFlight === 0) this.#onIdle();
+    if (this.inFlight === 0) this.#onIdle();
     if (this.#freed.length === 1) void this.deps.clock.sleep(GATHER_MS).then(() => this.wake());
   }
 }

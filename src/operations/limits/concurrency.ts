@@ -5,13 +5,15 @@ import { dated } from '../../domain/date-of.ts';
 import { kneeOf } from '../../domain/limits/concurrency-curve.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { awaitedWords } from '../../health/capacity.ts';
+import { bringIntoForce } from '../../store/ports/in-force.ts';
 import type { PaceState } from '../../store/ports/live/pace.ts';
 import type { OperationMeans } from '../means.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../requirements.ts';
 import type { ConcurrencyLimit, SlotReset } from './limits-report.ts';
+import { afterRecord } from './recorded.ts';
 
 export class ConcurrencyOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit' | 'health'>) {}
+  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit'>) {}
 
   async list(): Promise<ConcurrencyLimit[]> {
     const paces = await this.deps.live.pace.states();
@@ -33,11 +35,8 @@ export class ConcurrencyOperations {
     maxConcurrency: number,
     expected: ExpectedVersion,
   ): Promise<ConcurrencyLimit> {
-    const { work } = this.deps.live;
     await this.deps.audit.change(actor, async ({ configs }, note) => {
-      // What clients see: the records may have a change that failed there, or another may have been made by hand.
-      const inForce = (await work.counts(taskType)).maxConcurrency;
-      const before = inForce ?? (await configs.concurrency())[taskType];
+      const before = (await configs.ofRecord())[taskType].maxConcurrency;
       requireVersion(limitVersion({ taskType, maxConcurrency: before }), expected);
       await configs.setConcurrency(taskType, maxConcurrency);
       note({
@@ -46,19 +45,17 @@ export class ConcurrencyOperations {
         before: { maxConcurrency: before },
         after: { maxConcurrency },
       });
-      // Within the transaction, so that both stores get the changes of several clients in the same order.
-      await work.setMaxConcurrency(taskType, maxConcurrency);
     });
-    return this.show(taskType);
+    await afterRecord(() => bringIntoForce(this.deps, [taskType]));
+    return { ...(await this.show(taskType)), maxConcurrency };
   }
 
   async #limitOf(taskType: TaskType, paces: readonly PaceState[]): Promise<ConcurrencyLimit> {
     const { work } = this.deps.live;
     const [record, counts] = await Promise.all([work.limitRecord(taskType), work.counts(taskType)]);
-    const { maxConcurrency, effectiveConcurrency, inFlight } = await this.deps.health.limited(
-      taskType,
-      counts,
-    );
+    const { effectiveConcurrency, inFlight } = counts;
+    const { configs } = this.deps.records;
+    const maxConcurrency = counts.maxConcurrency ?? (await configs.ofRecord())[taskType].maxConcurrency;
     const paceWords = awaitedWords(paces, taskType);
     const curve = record?.curve ?? [];
     const knee = kneeOf(curve);

@@ -4,9 +4,11 @@ import type { Actor } from '../../domain/audit.ts';
 import { dated } from '../../domain/date-of.ts';
 import type { Pausable } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import { bringIntoForce } from '../../store/ports/in-force.ts';
 import type { Pause } from '../../store/ports/live/work-queue.ts';
 import type { OperationMeans } from '../means.ts';
 import type { PauseReport } from './limits-report.ts';
+import { afterRecord } from './recorded.ts';
 
 interface OperatorPause {
   readonly taskType: Pausable;
@@ -14,10 +16,11 @@ interface OperatorPause {
   readonly reason: string;
 }
 
-/** All methods throw CardpollError `unavailable` when the live store does not answer. */
+/** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
 export class PauseOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'audit'>) {}
+  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit'>) {}
 
+  /** @returns the pauses in force. */
   async list(): Promise<PauseReport[]> {
     return pauseReports(await this.deps.live.work.pauses());
   }
@@ -28,43 +31,57 @@ export class PauseOperations {
    */
   async pause(actor: Actor, { taskType, seconds, reason }: OperatorPause): Promise<PauseReport[]> {
     const types = typesOf(taskType);
-    const ofOperators = (pause: PauseReport) => pause.source === 'operator' && types.includes(pause.taskType);
-    const present = (await this.list()).filter(ofOperators);
-    const change = {
-      action: 'pause.begin',
-      object: `task_type ${taskType}`,
-      before: present.length === 0 ? null : { pauses: present },
-      after: { seconds, reason },
-    };
-    return this.deps.audit.announce(actor, change, async () => {
-      for (const type of types) {
-        await this.deps.live.work.pause(type, {
-          source: 'operator',
-          ms: seconds * 1000,
-          reason,
-          by: actor.name,
-        });
-      }
-      return (await this.list()).filter(ofOperators);
+    const present = await this.#ofOperators(types);
+    const since = new Date(Math.round(await this.deps.live.now()));
+    const until = new Date(since.getTime() + seconds * 1_000);
+    const pauses = await this.deps.audit.change(actor, async ({ configs }, note) => {
+      await configs.pause(types, { seconds, reason, by: actor.name });
+      note({
+        action: 'pause.begin',
+        object: `task_type ${taskType}`,
+        before: present.length === 0 ? null : { pauses: present },
+        after: { seconds, reason },
+      });
+      const { name: by } = actor;
+      return types.map((type) => ({ taskType: type, source: 'operator' as const, reason, by, since, until }));
     });
+    await afterRecord(() => bringIntoForce(this.deps, types));
+    return pauses;
   }
 
   /** Ends every pause of a task type, including one that the gateway asked for. @returns the pauses that were ended. */
   async resume(actor: Actor, taskType: Pausable): Promise<PauseReport[]> {
     const types = typesOf(taskType);
-    const pauses = (await this.list()).filter((pause) => types.includes(pause.taskType));
+    const ofGateway = (await this.list()).filter(
+      (pause) => pause.source === 'gateway' && types.includes(pause.taskType),
+    );
+    const pauses = inOrder([...(await this.#ofOperators(types)), ...ofGateway]);
     if (pauses.length === 0) return [];
-    const change = {
-      action: 'pause.end',
-      object: `task_type ${taskType}`,
-      before: { pauses },
-      after: null,
-    };
-    return this.deps.audit.announce(actor, change, async () => {
-      const ended: Pause[] = [];
-      for (const type of types) ended.push(...(await this.deps.live.work.resume(type)));
-      return pauseReports(ended);
+    await this.deps.audit.change(actor, async ({ configs }, note) => {
+      await configs.endPauses(types);
+      note({ action: 'pause.end', object: `task_type ${taskType}`, before: { pauses }, after: null });
     });
+    await afterRecord(async () => {
+      for (const type of types) await this.deps.live.work.resume(type);
+    });
+    return pauses;
+  }
+
+  /** The pauses of operators: in force, or of record where a live store that has just lost its data does not have them yet. */
+  async #ofOperators(types: readonly TaskType[]): Promise<PauseReport[]> {
+    const { live, records } = this.deps;
+    const inForce = (await this.list()).filter(({ source }) => source === 'operator');
+    const record = await records.configs.ofRecord();
+    const nowMs = await live.now();
+    const lost = types.flatMap((taskType) => {
+      const { pause } = record[taskType];
+      if (pause === null || inForce.some((one) => one.taskType === taskType)) return [];
+      const { reason, by, leftMs, lastsMs } = pause;
+      const untilMs = nowMs + leftMs;
+      const times = { since: new Date(untilMs - lastsMs), until: new Date(untilMs) };
+      return [{ taskType, source: 'operator' as const, reason, by, ...times }];
+    });
+    return inOrder([...inForce.filter((one) => types.includes(one.taskType)), ...lost]);
   }
 }
 
@@ -72,8 +89,12 @@ function typesOf(taskType: Pausable): readonly TaskType[] {
   return taskType === 'all' ? TASK_TYPES : [taskType];
 }
 
-/** By task type, the longest remaining one first. */
 export function pauseReports(pauses: readonly Pause[]): PauseReport[] {
-  const order = (pause: Pause) => TASK_TYPES.indexOf(pause.taskType);
-  return [...pauses].sort((a, b) => order(a) - order(b) || b.untilMs - a.untilMs).map(dated);
+  return inOrder(pauses.map(({ id: _, ...pause }) => dated(pause)));
+}
+
+/** By task type, the longest remaining one first. */
+function inOrder(pauses: readonly PauseReport[]): PauseReport[] {
+  const order = (pause: PauseReport) => TASK_TYPES.indexOf(pause.taskType);
+  return [...pauses].sort((a, b) => order(a) - order(b) || b.until.getTime() - a.until.getTime());
 }

@@ -28,6 +28,8 @@ export function redisKeys(isCluster: boolean) {
     manualLeases: ofType('polling:manual:leases'),
     runningCount: ofType('polling:concurrency:current'),
     limit: ofType('polling:concurrency:config'),
+    /** The run id of the server in which the limits and pauses of record were put into force (prelude.lua). */
+    inForce: ofType('polling:in-force'),
     /** The limit in force while the leader has lowered the configured one; absent otherwise. */
     effectiveLimit: ofType('polling:concurrency:effective'),
     /** JSON: what the leader knows about the limit of the type, and why it has its value. */

@@ -13,6 +13,27 @@ local function now_ms()
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
+-- Names the run of this server: another one answers after a failover, and a restart begins another. Where the user may not run INFO
+-- it has one name for all runs.
+local function life()
+  local info = redis.pcall('INFO', 'server')
+  return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'unknown'
+end
+
+-- Whether the limits and pauses of record were put into force in this life of the server: what it has may be older than that, or
+-- nothing (work-put-in-force.lua).
+local function is_in_force(in_force_key)
+  return redis.call('GET', in_force_key) == life()
+end
+
+-- Returns '1' where all of record is in force in this life, else '0'; what is stored under limit and effectiveLimit, and the operators'
+-- pause; '' for what is absent. KEYS: 1 inForce, 2 limit, 3 effectiveLimit, 4 pauses
+local function in_force_values()
+  local limits = redis.call('MGET', KEYS[2], KEYS[3])
+  local flag, pause = is_in_force(KEYS[1]) and '1' or '0', redis.call('HGET', KEYS[4], 'operator')
+  return { flag, limits[1] or '', limits[2] or '', pause or '' }
+end
+
 -- Lua's unpack fails with more than about 8,000 values: longer lists are passed in chunks of this size.
 local CHUNK = 4000
 

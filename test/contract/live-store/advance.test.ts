@@ -1,9 +1,11 @@
 // Advancing rings: what is due moves into the queue, once, and a late ring owes one revolution at most.
+
 import { expect, it } from 'vitest';
 import { bucketOf, dueAt } from '../../../src/domain/schedule/phase.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import type { RingState } from '../../../src/store/ports/live/rings.ts';
 import type { WorkItem } from '../../../src/store/ports/live/work-queue.ts';
+import { setLimit } from '../../support/limits.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, describeLiveStore, onlyRing, REALNAME, range, settle } from './stores.ts';
 
@@ -39,7 +41,7 @@ describeLiveStore('advance', (live) => {
     const expected = cardsBetween(ring, after);
     expect(moved).toBe(expected.length);
     expect(queueLength).toBe(expected.length);
-    await live.store.work.setMaxConcurrency(REALNAME, 2_000);
+    await setLimit(live.store.work, REALNAME, 2_000);
     const claimed = (await claim(live.store, 2_000)).items.map((item) => item.cardId);
     expect(claimed.sort((a, b) => a - b)).toEqual(expected);
   });
@@ -72,7 +74,7 @@ describeLiveStore('advance', (live) => {
 
   it('leaves alone what runs, and what waits to be retried, when the ring comes round', async () => {
     await build(live.store, 64);
-    await live.store.work.setMaxConcurrency(REALNAME, 2_000);
+    await setLimit(live.store.work, REALNAME, 2_000);
     const running: WorkItem[] = [];
     const comesRound = async () => {
       const { cursor } = (await live.store.rings.advance(RING, LIMITS)).ring;

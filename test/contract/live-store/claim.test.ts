@@ -1,6 +1,8 @@
 // Claiming: limits, lanes, pauses, and claims that are sent twice.
+
 import { expect, it } from 'vitest';
 import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/operator-limits.ts';
+import { pauseByOperator, setLimit } from '../../support/limits.ts';
 import {
   cardIdsOf,
   claim,
@@ -15,7 +17,7 @@ import {
 describeLiveStore('claim', (live) => {
   it('gives out due cards once, with the slots they take', async () => {
     await queueCards(live.store, range(5));
-    await live.store.work.setMaxConcurrency(REALNAME, 8);
+    await setLimit(live.store.work, REALNAME, 8);
     const first = await claim(live.store, 3);
     const second = await claim(live.store, 10);
     expect(cardIdsOf([...first.items, ...second.items])).toEqual(range(5));
@@ -33,6 +35,7 @@ describeLiveStore('claim', (live) => {
       maxConcurrency: 8,
       effectiveConcurrency: 8,
       leaderLimit: null,
+      inForce: true,
     });
   });
 
@@ -73,22 +76,11 @@ describeLiveStore('claim', (live) => {
     });
   });
 
-  it('uses the default limit until one is set, and seeds one only once', async () => {
-    await queueCards(live.store, range(DEFAULT_MAX_CONCURRENCY + 20));
-    expect((await live.store.work.counts(REALNAME)).maxConcurrency).toBeNull();
-    expect((await claim(live.store, 1_000)).items).toHaveLength(DEFAULT_MAX_CONCURRENCY);
-    await live.store.work.seedMaxConcurrency(REALNAME, DEFAULT_MAX_CONCURRENCY + 5);
-    await live.store.work.seedMaxConcurrency(REALNAME, 3);
-    expect((await claim(live.store, 1_000)).items).toHaveLength(5);
-    await live.store.work.setMaxConcurrency(REALNAME, 7);
-    expect((await live.store.work.counts(REALNAME)).maxConcurrency).toBe(7);
-  });
-
   it('claims nothing while the limit lies below what runs', async () => {
     await queueCards(live.store, range(20));
-    await live.store.work.setMaxConcurrency(REALNAME, 10);
+    await setLimit(live.store.work, REALNAME, 10);
     const running = await claim(live.store, 10);
-    await live.store.work.setMaxConcurrency(REALNAME, 4);
+    await setLimit(live.store.work, REALNAME, 4);
     await live.store.work.release(REALNAME, running.items.slice(0, 6));
     expect(await claim(live.store, 10)).toMatchObject({ items: [], freeSlots: 0 });
     await live.store.work.release(REALNAME, running.items.slice(6, 8));
@@ -99,7 +91,7 @@ describeLiveStore('claim', (live) => {
 
   it('gives slots back first, and the same once when it is sent twice', async () => {
     await queueCards(live.store, range(1_100));
-    await live.store.work.setMaxConcurrency(REALNAME, 1_050);
+    await setLimit(live.store.work, REALNAME, 1_050);
     await live.store.manual.push(REALNAME, ['7001']);
     const { items } = await claim(live.store, 1_050);
     const request = { instanceId: 'w', claimNumber: 1, max: 10, leaseMs: 600_000, released: items.slice(2) };
@@ -210,7 +202,7 @@ describeLiveStore('claim', (live) => {
   });
 
   it('gives out long lists in one claim', async () => {
-    await live.store.work.setMaxConcurrency(REALNAME, 20_000);
+    await setLimit(live.store.work, REALNAME, 20_000);
     await queueCards(live.store, range(9_000));
     await live.store.manual.push(REALNAME, range(9_000, 20_000).map(String));
     const { items } = await claim(live.store, 18_000);
@@ -225,8 +217,8 @@ describeLiveStore('claim', (live) => {
 
   it('keeps task types apart', async () => {
     await queueCards(live.store, range(3));
-    await live.store.work.setMaxConcurrency(REALNAME, 5);
-    await live.store.work.pause(REALNAME, { source: 'operator', ms: 60_000, reason: 'test', by: 'me' });
+    await setLimit(live.store.work, REALNAME, 5);
+    await pauseByOperator(live.store.work, REALNAME, { ms: 60_000, reason: 'test', by: 'me' });
     const other = await live.store.work.claim('package', {
       instanceId: 'w',
       claimNumber: 1,
@@ -234,12 +226,13 @@ describeLiveStore('claim', (live) => {
       leaseMs: 1_000,
     });
     expect(other).toEqual({
+      inForce: true,
       items: [],
       claimedAtMs: null,
       lateMs: [],
       freeSlots: DEFAULT_MAX_CONCURRENCY,
       pausedMs: 0,
     });
-    expect((await live.store.work.counts('carddata')).maxConcurrency).toBeNull();
+    expect((await live.store.work.counts('carddata')).maxConcurrency).toBe(DEFAULT_MAX_CONCURRENCY);
   });
 });

@@ -1,10 +1,11 @@
 // A clock of the live store that steps: set forward, set back, or a failover to a server whose clock is behind. What was
 // noted before the step must not wait until the old time comes again.
+
 import { beforeEach, describe, expect, it } from 'vitest';
 import { dueAt } from '../../../src/domain/schedule/phase.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
+import { openLimitedLiveStore, pauseByOperator, setLimit } from '../../support/limits.ts';
 import { instanceOf } from '../../support/polled-fleet.ts';
 import { openTimedRedisLiveStore } from '../../support/timed-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -39,7 +40,7 @@ async function embedded(): Promise<SteppedStore> {
     monotonic: () => performance.now(),
     sleep: async () => {},
   };
-  const store = openEmbeddedLiveStore({ clock });
+  const store = openLimitedLiveStore({ clock });
   const setAhead = (ms: number) => {
     aheadMs = ms;
   };
@@ -97,7 +98,7 @@ describe.each([
     await store.rings.configure(RING, { intervalMs: 64_000, enabled: true });
     await store.rings.startGeneration(RING, 64);
     await store.rings.add(RING, range(1_000));
-    await store.work.setMaxConcurrency(REALNAME, 2_000);
+    await setLimit(store.work, REALNAME, 2_000);
     const polled: number[] = [];
     const poll = async () => {
       await store.rings.advance(RING, LIMITS);
@@ -151,8 +152,7 @@ describe.each([
 
   it('set back, a pause has as long to go as before', async () => {
     stepped.setAhead(HOUR_MS);
-    const pause = { source: 'operator', ms: 30_000, reason: 'r', by: 'ann' } as const;
-    await store.work.pause(REALNAME, pause);
+    await pauseByOperator(store.work, REALNAME, { ms: 30_000, reason: 'r', by: 'ann' });
     await setBack(HOUR_MS);
     await follow();
     const [found] = await store.work.pauses();

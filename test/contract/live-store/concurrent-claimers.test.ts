@@ -1,6 +1,8 @@
 // Many claimers at once, each with its own client: the limit holds, no card is lost, none runs twice at once.
+
 import { expect, it } from 'vitest';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
+import { setLimit } from '../../support/limits.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range, settle } from './stores.ts';
 
 const LIMIT = 25;
@@ -9,7 +11,7 @@ const CLAIMERS = 6;
 
 describeLiveStore('concurrent claimers', (live) => {
   it('together never exceed the limit, and do all work once', async () => {
-    await live.store.work.setMaxConcurrency(REALNAME, LIMIT);
+    await setLimit(live.store.work, REALNAME, LIMIT);
     await queueCards(live.store, range(CARDS));
     await live.store.manual.push(REALNAME, range(200, 10_000).map(String));
     const clients = await Promise.all(range(CLAIMERS).map(() => live.another()));
@@ -43,7 +45,7 @@ describeLiveStore('concurrent claimers', (live) => {
   });
 
   it('claimers that reset slots in between never make the count negative or lose a card', async () => {
-    await live.store.work.setMaxConcurrency(REALNAME, LIMIT);
+    await setLimit(live.store.work, REALNAME, LIMIT);
     await queueCards(live.store, range(300));
     const ended = new Set<number>();
     const work = async (_: unknown, index: number): Promise<void> => {

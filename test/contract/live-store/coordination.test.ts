@@ -32,6 +32,7 @@ function worker(instanceId: string): InstanceInfo {
     reloadFailure: instanceId === 'b' ? null : { sinceMs: 1_700_000_000_800, reason: 'no file' },
     logTrouble: instanceId === 'b' ? 'worker.log: no space' : null,
     outsideHeartbeat: instanceId === 'b' ? { sentAtMs: 1_000, trouble: 'answered 500' } : null,
+    putBack: instanceId === 'b' ? [{ atMs: 2_000, text: 'put back: carddata 5, the live store had 40' }] : [],
     timeZone: instanceId === 'a' ? 'Asia/Shanghai' : 'UTC',
     stopMode: instanceId === 'a' ? 'enforce' : 'observe',
     clockAheadMs: 0,
@@ -103,6 +104,7 @@ describeLiveStore('coordination', (live) => {
       ...sent,
       startedAtMs: sent.startedAtMs + 600_000,
       outsideHeartbeat: { sentAtMs: 601_000, trouble: 'answered 500' },
+      putBack: [{ atMs: 602_000, text: 'put back: carddata 5, the live store had 40' }],
       heartbeatAtMs: sent.heartbeatAtMs + 600_000,
       breakers: sent.breakers.map(({ sinceMs, nextProbeAtMs, ...breaker }) => ({
         ...breaker,

@@ -1,6 +1,8 @@
 // The effective limit: in force in addition to the configured one, seeded once, its record kept; and its inputs.
+
 import { expect, it } from 'vitest';
 import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/operator-limits.ts';
+import { setLimit } from '../../support/limits.ts';
 import { statsDelta } from '../../support/stats-delta.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
 
@@ -9,14 +11,14 @@ describeLiveStore('effective limit', (live) => {
 
   it('is the configured one until it is lowered', async () => {
     expect(await inForce()).toBe(DEFAULT_MAX_CONCURRENCY);
-    await live.store.work.setMaxConcurrency(REALNAME, 12);
+    await setLimit(live.store.work, REALNAME, 12);
     expect(await inForce()).toBe(12);
   });
 
   it('bounds the claims of every client, and raises no limit', async () => {
     const { work } = live.store;
     await queueCards(live.store, range(30));
-    await work.setMaxConcurrency(REALNAME, 20);
+    await setLimit(work, REALNAME, 20);
     await work.setEffectiveConcurrency(REALNAME, 4);
     const first = await claim(await live.another(), 30);
     expect([first.items.length, first.freeSlots]).toEqual([4, 0]);
@@ -30,7 +32,7 @@ describeLiveStore('effective limit', (live) => {
   it('claims nothing while it lies below what runs', async () => {
     const { work } = live.store;
     await queueCards(live.store, range(20));
-    await work.setMaxConcurrency(REALNAME, 10);
+    await setLimit(work, REALNAME, 10);
     const running = await claim(live.store, 10);
     await work.setEffectiveConcurrency(REALNAME, 4);
     await work.release(REALNAME, running.items.slice(0, 6));
@@ -42,19 +44,11 @@ describeLiveStore('effective limit', (live) => {
   it('removed, a higher configured limit is in force with the next claim', async () => {
     const { work } = live.store;
     await queueCards(live.store, range(50));
-    await work.setMaxConcurrency(REALNAME, 10);
+    await setLimit(work, REALNAME, 10);
     await work.setEffectiveConcurrency(REALNAME, 3);
     await work.setEffectiveConcurrency(REALNAME, null);
-    await work.setMaxConcurrency(REALNAME, 40);
+    await setLimit(work, REALNAME, 40);
     expect((await claim(live.store, 50)).items).toHaveLength(40);
-  });
-
-  it('is seeded only where none is in force, of this type alone', async () => {
-    const { work } = live.store;
-    await work.seedEffectiveConcurrency(REALNAME, 7);
-    await work.seedEffectiveConcurrency(REALNAME, 9);
-    expect(await inForce()).toBe(7);
-    expect((await work.counts('package')).effectiveConcurrency).toBe(DEFAULT_MAX_CONCURRENCY);
   });
 
   it('keeps its record for every client', async () => {

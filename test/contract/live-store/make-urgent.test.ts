@@ -1,6 +1,8 @@
 // Urgent cards: before all others, each once, wherever they are, and never more than there is room for.
+
 import { expect, it } from 'vitest';
 import type { Urgency } from '../../../src/store/ports/live/work-queue.ts';
+import { pauseByOperator } from '../../support/limits.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import {
   cardIdsOf,
@@ -292,7 +294,7 @@ describeLiveStore('urgent cards', (live) => {
   });
 
   it('stay due while their type is paused', async () => {
-    await live.store.work.pause(REALNAME, { source: 'operator', ms: 600_000, reason: '', by: 'test' });
+    await pauseByOperator(live.store.work, REALNAME, { ms: 600_000, reason: '', by: 'test' });
     await makeUrgent([1]);
     expect((await claim(live.store, 1)).items).toEqual([]);
     await live.store.work.resume(REALNAME);

@@ -1,5 +1,7 @@
 // What manual triggers need of the manual list: taking a trigger's entries out, and finding out which are lost.
+
 import { expect, it } from 'vitest';
+import { setLimit } from '../../support/limits.ts';
 import { claim, describeLiveStore, leasesToExpire, REALNAME, range, settle } from './stores.ts';
 
 const entriesOf = (triggerId: string, count: number, from = 1) =>
@@ -66,7 +68,7 @@ describeLiveStore('manual list', (live) => {
     ]);
     await manual.remove(REALNAME, ['a']);
     expect(await length()).toBe(2_500);
-    await work.setMaxConcurrency(REALNAME, 5_000);
+    await setLimit(work, REALNAME, 5_000);
     const { items } = await claim(live.store, 5_000);
     expect(items.map((item) => item.member)).toEqual(entriesOf('b', 2_500));
   });
@@ -84,7 +86,7 @@ describeLiveStore('manual list', (live) => {
 
   it('shows running entries until they are settled', async () => {
     const { manual, work } = live.store;
-    await work.setMaxConcurrency(REALNAME, 3_000);
+    await setLimit(work, REALNAME, 3_000);
     await manual.push(REALNAME, [...entriesOf('a', 2_500), '7']);
     expect(await manual.running(REALNAME)).toEqual([]);
     const { items } = await claim(live.store, 2_501);
@@ -97,7 +99,7 @@ describeLiveStore('manual list', (live) => {
 
   it('finds what neither waits nor runs', async () => {
     const { manual, work } = live.store;
-    await work.setMaxConcurrency(REALNAME, 2_000);
+    await setLimit(work, REALNAME, 2_000);
     await manual.push(REALNAME, entriesOf('a', 4_000));
     await manual.push('package', ['1:b']);
     const { items } = await claim(live.store, 1_500);
@@ -136,7 +138,7 @@ describeLiveStore('manual list', (live) => {
   it('loses nothing while claims take from the list that is being searched', async () => {
     const { manual, work } = live.store;
     const other = (await live.another()).manual;
-    await work.setMaxConcurrency(REALNAME, 20_000);
+    await setLimit(work, REALNAME, 20_000);
     const entries = entriesOf('a', 10_000);
     await manual.push(REALNAME, entries);
     await other.push(REALNAME, entriesOf('b', 10_000));

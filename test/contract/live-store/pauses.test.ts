@@ -1,12 +1,15 @@
 // Pauses of a task type: whose they are, how long they last, and that they can be seen and ended.
 import { expect, it } from 'vitest';
 import type { PauseSource } from '../../../src/domain/limits/operator-limits.ts';
+import { pauseByOperator } from '../../support/limits.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
 
 describeLiveStore('pauses', (live) => {
   const pause = (source: PauseSource, ms: number, reason = `${source} ${ms}`) =>
-    live.store.work.pause(REALNAME, { source, ms, reason, by: `by ${source}` });
+    source === 'gateway'
+      ? live.store.work.pause(REALNAME, { ms, reason, by: 'by gateway' })
+      : pauseByOperator(live.store.work, REALNAME, { ms, reason, by: 'by operator' });
   const pausedMs = async () => (await claim(live.store, 1)).pausedMs;
 
   it('nothing is claimed while one is in force, and it ends by itself', async () => {
@@ -27,7 +30,7 @@ describeLiveStore('pauses', (live) => {
   it('report who, why, since when and until when', async () => {
     const from = await live.store.now();
     await pause('operator', 60_000, 'maintenance: "网关" 100%\n');
-    await live.store.work.pause('package', { source: 'gateway', ms: 5_000, reason: 'HTTP 429', by: 'w1' });
+    await live.store.work.pause('package', { ms: 5_000, reason: 'HTTP 429', by: 'w1' });
     const to = await live.store.now();
     const pauses = await live.store.work.pauses();
     expect(pauses).toMatchObject([
@@ -83,7 +86,7 @@ describeLiveStore('pauses', (live) => {
     await queueCards(live.store, range(3));
     await pause('gateway', 60_000);
     await pause('operator', 60_000);
-    await live.store.work.pause('package', { source: 'gateway', ms: 60_000, reason: 'r', by: 'w' });
+    await live.store.work.pause('package', { ms: 60_000, reason: 'r', by: 'w' });
     const ended = await live.store.work.resume(REALNAME);
     expect(ended.map((one) => one.source).sort()).toEqual(['gateway', 'operator']);
     expect(await live.store.work.resume(REALNAME)).toEqual([]);

@@ -1,10 +1,12 @@
 // Redis misbehaves: cut connections, restarts, frozen and foreign servers. Nothing is lost or done twice, errors come
 // in time, and work resumes by itself.
+
 import { Redis } from 'ioredis';
 import { afterEach, expect, it } from 'vitest';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
+import { setLimit, setLimits } from '../../support/limits.ts';
 import { statsDelta } from '../../support/stats-delta.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, queueCards, REALNAME, range, settle } from './stores.ts';
@@ -26,7 +28,7 @@ afterEach(async () => {
 it('connections cut in the middle of traffic lose nothing and do nothing twice', async () => {
   const server = await freshRedis();
   const [first, second] = [await open(server.url), await open(server.url)];
-  await first.work.setMaxConcurrency(REALNAME, 50);
+  await setLimit(first.work, REALNAME, 50);
   await queueCards(first, range(4_000));
   await first.manual.push(REALNAME, range(400, 50_000).map(String));
   const done: string[] = [];
@@ -83,7 +85,7 @@ it('many commands that a read-only server refuses at once are sent again, withou
   process.on('warning', warned);
   const operator = new Redis(server.url);
   await operator.call('REPLICAOF', '127.0.0.1', '1');
-  const set = Promise.all(range(30).map((limit) => store.work.setMaxConcurrency(REALNAME, limit)));
+  const set = Promise.all(range(30).map((limit) => setLimit(store.work, REALNAME, limit)));
   const refused = async () =>
     Number(/READONLY:count=(\d+)/.exec(await operator.info('errorstats'))?.[1] ?? 0);
   await waitFor(async () => (await refused()) >= 20);
@@ -208,6 +210,7 @@ it('a server out of memory refuses new work with a clear error and lets running 
 it('a server out of memory keeps the entries of others when those of a trigger are removed', async () => {
   const server = await freshRedis();
   const store = await open(server.url);
+  await setLimits(store.work);
   await store.manual.push(REALNAME, ['1:ours', '2:theirs']);
   const admin = new Redis(server.url);
   await admin.config('SET', 'maxmemory', '1');

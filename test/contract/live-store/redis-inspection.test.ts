@@ -1,12 +1,13 @@
 // What operators see in Redis (operations interface, section 1.1): names, kinds and values, and a running count that
 // heals.
+
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/operator-limits.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { card } from '../../support/cards.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
+import { setLimit } from '../../support/limits.ts';
 import { statsDelta } from '../../support/stats-delta.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, queueCards, REALNAME, range, settle } from './stores.ts';
@@ -32,7 +33,7 @@ describe('Redis as operators see it', () => {
   it('has the mandated names and kinds', async () => {
     await queueCards(store, range(5));
     await store.manual.push(REALNAME, ['1', '2', '3']);
-    await store.work.setMaxConcurrency(REALNAME, 77);
+    await setLimit(store.work, REALNAME, 77);
     await claim(store, 2);
     await store.stats.record(REALNAME, 'w', 1, statsDelta({ succeeded: 3, failed: 1, durationMs: 100 }));
     await store.coordination.saveInitProgress({
@@ -157,17 +158,31 @@ describe('Redis as operators see it', () => {
   });
 
   it.each(['many', '', ' '])(
-    'falls back to the default for a limit that is no number: "%s"',
+    'claims nothing by a limit that is no number ("%s"), until the limit of record is put back',
     async (limit) => {
-      await redis.set('polling:concurrency:config:realname', limit);
       await queueCards(store, range(3));
-      expect((await claim(store, 5)).items).toHaveLength(3);
-      expect(await store.work.counts(REALNAME)).toMatchObject({
-        maxConcurrency: null,
-        effectiveConcurrency: DEFAULT_MAX_CONCURRENCY,
-      });
+      await redis.set('polling:concurrency:config:realname', limit);
+      expect((await claim(store, 5)).items).toEqual([]);
+      expect((await store.work.counts(REALNAME)).maxConcurrency).toBeNull();
+      await setLimit(store.work, REALNAME, 2);
+      expect((await claim(store, 5)).items).toHaveLength(2);
     },
   );
+
+  it('claims nothing where the limit was deleted', async () => {
+    await queueCards(store, range(3));
+    await redis.del('polling:concurrency:config:realname');
+    expect(await claim(store, 5)).toMatchObject({ inForce: true, items: [], freeSlots: 0 });
+  });
+
+  it('claims nothing by what another server put into force', async () => {
+    await queueCards(store, range(3));
+    await redis.set('polling:in-force:realname', '0123456789abcdef0123456789abcdef01234567');
+    expect(await claim(store, 5)).toMatchObject({ inForce: false, items: [], freeSlots: 0 });
+    expect(await store.work.counts(REALNAME)).toMatchObject({ inForce: false, due: 3 });
+    await setLimit(store.work, REALNAME, 3);
+    expect(await claim(store, 5)).toMatchObject({ inForce: true, freeSlots: 0 });
+  });
 
   it('keeps ring buckets as intsets and leaves no bucket behind', async () => {
     const ring = { configId: 1, taskType: REALNAME };

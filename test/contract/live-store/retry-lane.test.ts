@@ -1,9 +1,11 @@
 // Failing cards: they wait apart from the queue, hold a tenth of the slots while other work is about, and every one of
 // them is asked again sooner or later.
+
 import { expect, it } from 'vitest';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import type { RingState } from '../../../src/store/ports/live/rings.ts';
 import type { WorkItem } from '../../../src/store/ports/live/work-queue.ts';
+import { setLimit } from '../../support/limits.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import {
   cardIdsOf,
@@ -27,7 +29,7 @@ const lanes = (items: readonly WorkItem[], lane: WorkItem['lane']) =>
 
 /** Makes the cards fail once. */
 async function fail(store: LiveStore, cardIds: readonly number[], backoff = AT_ONCE): Promise<void> {
-  await store.work.setMaxConcurrency(REALNAME, 10_000);
+  await setLimit(store.work, REALNAME, 10_000);
   await queueCards(store, cardIds);
   const { items } = await claim(store, cardIds.length, { instanceId: 'failing' });
   expect(cardIdsOf(items)).toEqual(cardIds);
@@ -130,7 +132,7 @@ describeLiveStore('retry lane', (live) => {
   it('holds a tenth of the slots while other work is due, and no more', async () => {
     await fail(live.store, range(50));
     await queueCards(live.store, range(500, 1_001));
-    await live.store.work.setMaxConcurrency(REALNAME, 40);
+    await setLimit(live.store.work, REALNAME, 40);
     const first = (await claim(live.store, 40)).items;
     expect(first).toHaveLength(40);
     expect(lanes(first, 'retry')).toHaveLength(4);
@@ -151,7 +153,7 @@ describeLiveStore('retry lane', (live) => {
   it('never holds more than one slot of five', async () => {
     await fail(live.store, range(50));
     await queueCards(live.store, range(500, 1_001));
-    await live.store.work.setMaxConcurrency(REALNAME, 5);
+    await setLimit(live.store.work, REALNAME, 5);
     const seen = new Set<number>();
     await waitFor(async () => {
       const { items } = await claim(live.store, 5);
@@ -164,7 +166,7 @@ describeLiveStore('retry lane', (live) => {
 
   it('has all slots once no other work was claimed for a second', async () => {
     await fail(live.store, range(50));
-    await live.store.work.setMaxConcurrency(REALNAME, 40);
+    await setLimit(live.store.work, REALNAME, 40);
     const { items: few } = await claim(live.store, 40);
     expect(few.length, 'right after other work').toBeLessThanOrEqual(4);
     const { items } = await waitFor(async () => {
@@ -207,7 +209,7 @@ describeLiveStore('retry lane', (live) => {
   it('a reset frees the slots of retries too', async () => {
     await fail(live.store, range(50));
     await queueCards(live.store, range(100, 1_001));
-    await live.store.work.setMaxConcurrency(REALNAME, 20);
+    await setLimit(live.store.work, REALNAME, 20);
     expect(lanes((await claim(live.store, 20)).items, 'retry')).toHaveLength(2);
     expect(await live.store.work.resetSlots(REALNAME)).toEqual({ previous: 20, current: 0 });
     expect(lanes((await claim(live.store, 20)).items, 'retry')).toHaveLength(2);
@@ -234,7 +236,7 @@ describeLiveStore('retry lane', (live) => {
     expect(await counts(live.store), 'a full lane').toMatchObject({ due: 20, backoff: 20, retryDue: 10 });
     await advance(1_000);
     expect(await counts(live.store)).toMatchObject({ due: 20, backoff: 20, retryDue: 20 });
-    await live.store.work.setMaxConcurrency(REALNAME, 10_000);
+    await setLimit(live.store.work, REALNAME, 10_000);
     expect((await claim(live.store, 40)).items).toHaveLength(40);
     await advance(1_000);
     expect(await counts(live.store)).toMatchObject({ queueLength: 40, due: 0, backoff: 20, retryDue: 0 });

@@ -1,9 +1,11 @@
 // A ring's phase in absolute time: where a new ring begins, how one that is elsewhere comes to it, and what a ring that was lost
 // still owes.
+
 import { describe, expect, it } from 'vitest';
 import { bucketOf, dueAt, nextDueAt, offPhaseMs } from '../../../src/domain/schedule/phase.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import type { RingState } from '../../../src/store/ports/live/rings.ts';
+import { setLimit } from '../../support/limits.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { cardIdsOf, claim, describeLiveStore, onlyRing, REALNAME, range } from './stores.ts';
 
@@ -69,7 +71,7 @@ describeLiveStore('a ring that was lost', (live) => {
     await rings.configure(RING, ON);
     await rings.startGeneration(RING, 64, { owedFromMs });
     await rings.add(RING, CARDS, owed);
-    await work.setMaxConcurrency(REALNAME, 2_000);
+    await setLimit(work, REALNAME, 2_000);
     return cardIdsOf((await claim(live.store, 2_000)).items);
   }
 

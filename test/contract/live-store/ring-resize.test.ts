@@ -1,9 +1,11 @@
 // Rings that grow and shrink in place: bucket by bucket, under adds, removes and a turning cursor.
+
 import { expect, it } from 'vitest';
 import { bucketOf, dueAt, nextDueAt, stepsOf } from '../../../src/domain/schedule/phase.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import type { RingState } from '../../../src/store/ports/live/rings.ts';
+import { setLimit } from '../../support/limits.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, describeRedisLiveStore, onlyRing, REALNAME, range, settle } from './stores.ts';
 
@@ -173,7 +175,7 @@ interface Revolution {
 /** Polls what falls due in one revolution of a new ring; in one of a slower ring where the machine missed one as a whole. */
 async function pollOneRevolution(store: LiveStore, revolution: Revolution): Promise<number[]> {
   const { buckets, cards, begin = () => {}, between } = revolution;
-  await store.work.setMaxConcurrency(REALNAME, 10_000);
+  await setLimit(store.work, REALNAME, 10_000);
   for (let intervalMs = 2_000; ; intervalMs *= 3) {
     await build(store, buckets, intervalMs);
     await store.rings.add(RING, cards);

@@ -1,10 +1,12 @@
 // The running count that operators see, and the slots that it should show.
+
 import { execFileSync } from 'node:child_process';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
+import { pauseByOperator } from '../../support/limits.ts';
 import { redisServerPath } from '../../support/provision.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, settle } from './stores.ts';
 
@@ -23,7 +25,7 @@ describeLiveStore('running count', (live) => {
   it('distinguishes live slots from slots whose lease has ended', async () => {
     await queueCards(live.store, [1, 2]);
     await claim(live.store, 1, { leaseMs: 1 });
-    await live.store.work.pause(REALNAME, { source: 'operator', ms: 60_000, reason: '', by: 'test' });
+    await pauseByOperator(live.store.work, REALNAME, { ms: 60_000, reason: '', by: 'test' });
     await expect.poll(count).toMatchObject({ held: 1, live: 0 });
   });
 });

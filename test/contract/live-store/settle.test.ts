@@ -1,5 +1,7 @@
 // Ending claimed work: release, settle, expired leases, fencing, resets.
+
 import { expect, it } from 'vitest';
+import { setLimit } from '../../support/limits.ts';
 import {
   cardIdsOf,
   claim,
@@ -120,7 +122,7 @@ describeLiveStore('settle', (live) => {
   });
 
   it('a reset frees every slot, fences the holders and makes their work due', async () => {
-    await live.store.work.setMaxConcurrency(REALNAME, 6_000);
+    await setLimit(live.store.work, REALNAME, 6_000);
     await queueCards(live.store, range(5_000));
     await live.store.manual.push(REALNAME, ['9001', '9002']);
     const { items } = await claim(live.store, 5_002);

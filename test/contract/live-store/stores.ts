@@ -8,6 +8,7 @@ import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import type { RingState } from '../../../src/store/ports/live/rings.ts';
 import type { Claim, Settlement, WorkItem } from '../../../src/store/ports/live/work-queue.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { setLimits } from '../../support/limits.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { startRedisCluster } from '../../support/redis-topologies.ts';
 import { asDocumentedUser } from '../../support/redis-user.ts';
@@ -104,6 +105,7 @@ function describeOn(
     beforeEach(async () => {
       await deployment.empty();
       context.store = await another();
+      await setLimits(context.store.work);
     });
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((store) => store.close()));
@@ -119,8 +121,9 @@ export function range(count: number, from = 1): number[] {
   return Array.from({ length: count }, (_, i) => from + i);
 }
 
-/** Puts cards into the queue the only way there is: through a ring. */
+/** Puts cards into the queue the only way there is, through a ring, with limits in force so that they can be claimed. */
 export async function queueCards(store: LiveStore, cardIds: readonly number[]): Promise<void> {
+  await setLimits(store.work);
   const ring = { configId: 999, taskType: REALNAME };
   await store.rings.configure(ring, { intervalMs: 64, enabled: true });
   await store.rings.startGeneration(ring, 64);

@@ -80,6 +80,7 @@ describeRecordStore('cleanup', (db) => {
         'fleet',
         'made_changes', // for a day: the oldest go with the next one
         'manual_trigger_cards', // go with the results
+        'pauses', // one row of each task type
         'polling_configs',
         'ring_marks', // one row of each config
         'resume_runs', // those without cards go with the next one

@@ -1,10 +1,16 @@
 // Polling configs and durable concurrency limits.
 import { expect, it } from 'vitest';
-import { TASK_TYPES } from '../../../src/domain/task-type.ts';
+import { perTaskType, TASK_TYPES } from '../../../src/domain/task-type.ts';
+import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { query } from '../../support/postgres-server.ts';
 import { describeRecordStore } from './stores.ts';
+
+const limitsOf = async ({ configs }: Pick<RecordStore, 'configs'>) => {
+  const record = await configs.ofRecord();
+  return perTaskType((taskType) => record[taskType].maxConcurrency);
+};
 
 describeRecordStore('configs', (db) => {
   it('starts with the four recommended configs and 100 tasks of each type', async () => {
@@ -16,13 +22,13 @@ describeRecordStore('configs', (db) => {
       [4, 'package', 'any', 1800],
     ]);
     for (const config of configs) expect(config).toMatchObject({ carrierId: null, priority: 0, status: 1 });
-    expect(await db.store.configs.concurrency()).toEqual({ realname: 100, carddata: 100, package: 100 });
+    expect(await limitsOf(db.store)).toEqual({ realname: 100, carddata: 100, package: 100 });
   });
 
   it('has a polling config and a limit of every task type from the start', async () => {
     const configs = await db.store.configs.list();
     expect([...new Set(configs.map(({ taskType }) => taskType))].toSorted()).toEqual(TASK_TYPES.toSorted());
-    expect(Object.keys(await db.store.configs.concurrency()).toSorted()).toEqual(TASK_TYPES.toSorted());
+    expect(Object.keys(await limitsOf(db.store)).toSorted()).toEqual(TASK_TYPES.toSorted());
   });
 
   it('updates what is given and says when there is no such config', async () => {
@@ -99,11 +105,40 @@ describeRecordStore('configs', (db) => {
 
   it('keeps concurrency limits', async () => {
     await db.store.configs.setConcurrency('package', 250);
-    expect(await db.store.configs.concurrency()).toEqual({ realname: 100, carddata: 100, package: 250 });
+    expect(await limitsOf(db.store)).toEqual({ realname: 100, carddata: 100, package: 250 });
     await db.sql(`DELETE FROM concurrency_configs WHERE task_type = 'package'`);
-    expect((await db.store.configs.concurrency()).package).toBe(100);
+    expect((await limitsOf(db.store)).package).toBe(100);
     await db.store.configs.setConcurrency('package', 100);
     await expect(db.store.configs.setConcurrency('package', 0)).rejects.toMatchObject({ kind: 'invalid' });
+  });
+
+  it('keeps the pause of an operator until it is over or ended, and gives each a name of its own', async () => {
+    const pauses = async () => {
+      const record = await db.store.configs.ofRecord();
+      return perTaskType((taskType) => record[taskType].pause);
+    };
+    const { configs } = db.store;
+    expect(await pauses()).toEqual(perTaskType(() => null));
+    await configs.pause(['realname', 'package'], { seconds: 60, reason: '维护 "x"', by: 'ann' });
+    const first = await pauses();
+    expect(first).toMatchObject({
+      realname: { reason: '维护 "x"', by: 'ann' },
+      carddata: null,
+      package: { by: 'ann' },
+    });
+    expect(first.realname?.leftMs).toBeGreaterThan(30_000);
+    expect(first.realname?.leftMs).toBeLessThanOrEqual(60_000);
+    // Also where the clock was set back meanwhile.
+    await db.sql(`UPDATE pauses SET since = since + interval '1 hour' WHERE task_type = 'realname'`);
+    const before = (await pauses()).realname?.id;
+    await configs.pause(['realname'], { seconds: 1_000, reason: 'longer', by: 'bob' });
+    const second = (await pauses()).realname;
+    expect(second).toMatchObject({ reason: 'longer', by: 'bob' });
+    expect(Number(second?.id)).toBeGreaterThan(Number(before));
+    await configs.endPauses(['realname', 'carddata']);
+    expect(await pauses()).toMatchObject({ realname: null, carddata: null, package: { by: 'ann' } });
+    await db.sql(`UPDATE pauses SET until = clock_timestamp()`);
+    expect((await pauses()).package, 'it is over').toBeNull();
   });
 
   it('keeps how far each ring came, and forgets it with its config', async () => {

@@ -1,4 +1,5 @@
 // Every endpoint of the admin API over real HTTP, Redis and PostgreSQL: what it answers and what it changes.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/cards/month-calendar.ts';
 import { durationBucketOf } from '../../../src/domain/numbers.ts';
@@ -10,6 +11,7 @@ import { claim, queueCards, settle } from '../../contract/live-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { cardRow } from '../../support/cards.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { setLimit } from '../../support/limits.ts';
 import { instanceOf } from '../../support/polled-fleet.ts';
 import { statsDelta } from '../../support/stats-delta.ts';
 
@@ -51,7 +53,7 @@ describe('polling-stats', () => {
   beforeAll(async () => {
     await importCards([1, 2, 3]);
     await buildRing(3, 'carddata', [1, 2, 3]);
-    await api.live.work.setMaxConcurrency('carddata', 4);
+    await setLimit(api.live.work, 'carddata', 4);
     await api.live.manual.push('carddata', ['1', '2', '3']);
     await api.live.work.claim('carddata', { instanceId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
     await api.live.stats.record(

@@ -1,5 +1,6 @@
 // The engine as one service: started and stopped in every order, and ended in the time it was given by a store that does
 // not answer any more. What its parts do when they are started and stopped: service-lifecycle.test.ts.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -10,7 +11,6 @@ import type { UpstreamGateway } from '../../../src/gateway/gateway.ts';
 import { type Clock, systemClock } from '../../../src/platform/clock.ts';
 import { NO_PROXIES } from '../../../src/platform/proxy/http-proxy.ts';
 import { Teardown } from '../../../src/platform/service.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
@@ -20,6 +20,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { Gate } from '../../support/gated-port.ts';
 import { gatewayConfig } from '../../support/gateway-config.ts';
+import { openLimitedLiveStore } from '../../support/limits.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const DRAIN_TIMEOUT_MS = 500;
@@ -70,7 +71,7 @@ describe('on a clock of its own', () => {
   beforeEach(() => {
     clock = new FakeClock();
     gate = new Gate();
-    live = openEmbeddedLiveStore({ clock });
+    live = openLimitedLiveStore({ clock });
     engine = makeEngine(gate.around(live), clock);
   });
 

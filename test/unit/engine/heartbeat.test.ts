@@ -1,15 +1,16 @@
 // An instance among the instances, on the live store of this process: there while it beats, gone once it stops.
+
 import { expect, it } from 'vitest';
 import { Heartbeat } from '../../../src/engine/heartbeat.ts';
 import { Presence } from '../../../src/health/presence.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../support/limits.ts';
 
 it('reports its current work every two seconds, and leaves when it stops', async () => {
   const clock = new FakeClock();
-  const { coordination } = openEmbeddedLiveStore({ clock });
+  const { coordination } = openLimitedLiveStore({ clock });
   let inFlight = 0;
   const describe = () =>
     ({ instanceId: 'w', roles: [], inFlight, clockAheadMs: 0 }) as unknown as InstanceInfo;
@@ -32,7 +33,7 @@ it('reports its current work every two seconds, and leaves when it stops', async
 
 it('finds out how far its clock is off, at least', async () => {
   const clock = new FakeClock();
-  const { coordination } = openEmbeddedLiveStore({ clock });
+  const { coordination } = openLimitedLiveStore({ clock });
   let aheadMs = 600_000;
   const heartbeat = new Heartbeat({
     live: { coordination },
@@ -53,7 +54,7 @@ it('finds out how far its clock is off, at least', async () => {
 
 it('counts as gone after ten seconds without a beat', async () => {
   const clock = new FakeClock();
-  const { coordination } = openEmbeddedLiveStore({ clock });
+  const { coordination } = openLimitedLiveStore({ clock });
   const describe = () => ({ instanceId: 'w', roles: [], clockAheadMs: 0 }) as unknown as InstanceInfo;
   const presence = new Presence(clock);
   const heartbeat = new Heartbeat({ live: { coordination }, presence, describe, clock, onError: () => {} });

@@ -1,9 +1,10 @@
 // Who leads for certain: the lease as the store grants it, on a clock that the test moves.
+
 import { beforeEach, expect, it } from 'vitest';
 import { Leadership } from '../../../src/engine/leadership.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { Coordination } from '../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../support/limits.ts';
 
 const TTL_MS = 4_000;
 const PROVEN_FOR_MS = 5_000;
@@ -16,7 +17,7 @@ let configsReadAt: () => number;
 
 beforeEach(() => {
   clock = new FakeClock();
-  coordination = openEmbeddedLiveStore({ clock }).coordination;
+  coordination = openLimitedLiveStore({ clock }).coordination;
   changes = [];
   // Read again and again, as while the record store answers.
   configsReadAt = () => clock.monotonic();

@@ -1,13 +1,12 @@
 // What the leader does with triggers: feeds lists, takes back what cancelled ones left, finds what was lost. The work
 // queue is the real one of this process; the records are a fake that keeps owed cards in memory. How cards are
 // handed out and counted is proven in contract/record-store/triggers.test.ts.
+
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import type { RateLimit } from '../../../src/domain/limits/rate-limit.ts';
 import { manualEntry } from '../../../src/domain/manual-trigger.ts';
-import type { RestoreLimits } from '../../../src/engine/leadership.ts';
 import { TriggerFeeder } from '../../../src/engine/trigger-feeder.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import type {
   FeedingTrigger,
@@ -15,6 +14,7 @@ import type {
   TriggerRecords,
 } from '../../../src/store/ports/records/trigger-records.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../support/limits.ts';
 
 const TYPE = 'realname';
 const range = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
@@ -35,14 +35,12 @@ let fence: number | null;
 let feeder: TriggerFeeder;
 let records: TriggerRecords;
 let rateLimits: RateLimit[];
-let restoreLimits: RestoreLimits;
 
 const running = (triggerId: string): FeedingTrigger => ({ triggerId, taskType: TYPE, status: 'running' });
 
 beforeEach(() => {
-  restoreLimits = async () => {};
   clock = new FakeClock();
-  live = openEmbeddedLiveStore({ clock });
+  live = openLimitedLiveStore({ clock });
   [feeding, owed, takenBack, handedOut, logged, fence] = [[], [], [], [], [], 1];
   left = new Map();
   rateLimits = [];
@@ -66,23 +64,11 @@ beforeEach(() => {
     work: live.work,
     manual: live.manual,
     rateLimits,
-    restoreLimits: (lead) => restoreLimits(lead),
     fence: () => fence,
     clock,
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     onError: (error) => expect.unreachable(String(error)),
   });
-});
-
-it('hands out no card before the limits are set again that the live store has lost', async () => {
-  left.set('runs', [1]);
-  feeding = [running('runs')];
-  restoreLimits = () => Promise.reject(new Error('the record store is away'));
-  await expect(feeder.runOnce()).rejects.toThrow('away');
-  expect(await waiting()).toBe(0);
-  restoreLimits = async () => {};
-  await feeder.runOnce();
-  expect(await waiting()).toBe(1);
 });
 
 const waiting = async () => (await live.work.counts(TYPE)).manualLength;

@@ -55,7 +55,7 @@ it('have the age of the oldest breaker that is open', () => {
 });
 
 it('are of a pause only if an operator made it', () => {
-  const pause = { reason: '', by: '', sinceMs: NOW_MS, untilMs: NOW_MS };
+  const pause = { reason: '', by: '', id: null, sinceMs: NOW_MS, untilMs: NOW_MS };
   const pauses = [
     { ...pause, taskType: 'realname' as const, source: 'operator' as const },
     { ...pause, taskType: 'package' as const, source: 'gateway' as const },

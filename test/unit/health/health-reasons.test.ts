@@ -39,6 +39,7 @@ const FINE: TaskHealthInputs = {
   recentPolls: 100,
   maxConcurrency: 100,
   effectiveConcurrency: 100,
+  inForce: true,
   limit: null,
   slowness: null,
   durations: {},

@@ -2,6 +2,7 @@
 // src/store/redis/work/work-*.lua, checked by the same contract suite. JavaScript runs in one thread, so every method is
 // atomic.
 
+import { reportedLimit } from '../../../domain/limits/operator-limits.ts';
 import { triggerIdOf } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
@@ -35,7 +36,7 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
       const now = nowMs();
       for (const item of request.released ?? []) type.releaseSlot(item);
       type.takeBackExpired(now);
-      const limit = type.limitInForce;
+      const limit = type.claimable;
       const pausedMs = Math.max(0, ...type.pausesInForce(now).map((pause) => pause.untilMs - now));
       const last = type.lastClaims.get(request.instanceId);
       let items: readonly WorkItem[] = [];
@@ -49,11 +50,17 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
         claimedAtMs = now;
       }
       if (items.length === 0) claimedAtMs = null;
-      return { items, claimedAtMs, lateMs, freeSlots: Math.max(0, limit - type.slots.size), pausedMs };
+      const freeSlots = Math.max(0, limit - type.slots.size);
+      return { inForce: type.isInForce, items, claimedAtMs, lateMs, freeSlots, pausedMs };
     },
 
     async release(taskType, items) {
       for (const item of items) types[taskType].releaseSlot(item);
+    },
+
+    async hold(taskType, items) {
+      const type = types[taskType];
+      if (!type.isInForce) for (const item of items) type.holdSlot(item);
     },
 
     async renew(taskType, items, byMs) {
@@ -119,8 +126,9 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
         inFlight: inFlightOf(type),
         manualLength: type.manual.length,
         maxConcurrency: type.limit,
-        effectiveConcurrency: type.limitInForce,
+        effectiveConcurrency: reportedLimit(type.limit, type.effectiveLimit),
         leaderLimit: type.effectiveLimit,
+        inForce: type.isInForce,
       };
     },
 
@@ -132,20 +140,55 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
       return { shown: String(size), held: size, live: inFlightOf(types[taskType]) };
     },
 
-    async setMaxConcurrency(taskType, max) {
-      types[taskType].limit = max;
+    async inForce(taskType) {
+      const type = types[taskType];
+      const { isInForce, limit, effectiveLimit } = type;
+      const [pause = null] = type.pausesInForce(nowMs()).filter(({ source }) => source === 'operator');
+      const stored = [isInForce, limit, effectiveLimit, pause];
+      return {
+        isInForce,
+        maxConcurrency: limit,
+        leaderLimit: effectiveLimit,
+        held: type.slots.size,
+        pause,
+        stored,
+      };
     },
 
-    async seedMaxConcurrency(taskType, max) {
-      types[taskType].limit ??= max;
+    async putInForce(taskType, { stored }, { maxConcurrency, leaderLimit, pause }, slotsHeldAfterMs) {
+      const type = types[taskType];
+      const now = nowMs();
+      const seen = stored as readonly unknown[];
+      const [present = null] = type.pausesInForce(now).filter(({ source }) => source === 'operator');
+      const isSame = [type.isInForce, type.limit, type.effectiveLimit, present].every(
+        (one, i) => one === seen[i],
+      );
+      if (!isSame) return false;
+      type.firstPutAtMs ??= now;
+      if (!type.isInForce && now - type.firstPutAtMs < slotsHeldAfterMs) return false;
+      type.limit = maxConcurrency;
+      type.effectiveLimit = leaderLimit;
+      if (pause === 'ended') {
+        type.pauses.delete('operator');
+      } else if (pause !== 'kept') {
+        const { id, reason, by, leftMs, lastsMs } = pause;
+        const untilMs = now + Math.ceil(leftMs);
+        type.pauses.set('operator', {
+          taskType,
+          source: 'operator',
+          reason,
+          by,
+          id,
+          sinceMs: untilMs - Math.ceil(lastsMs),
+          untilMs,
+        });
+      }
+      type.isInForce = true;
+      return true;
     },
 
     async setEffectiveConcurrency(taskType, limit) {
       types[taskType].effectiveLimit = limit;
-    },
-
-    async seedEffectiveConcurrency(taskType, limit) {
-      types[taskType].effectiveLimit ??= limit;
     },
 
     limitRecord: async (taskType) => types[taskType].limitRecord,
@@ -181,14 +224,14 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
       return { expiredSlots: types[taskType].takeBackExpired(nowMs()), healedFrom: null };
     },
 
-    async pause(taskType, { source, ms, reason, by }) {
+    async pause(taskType, { ms, reason, by }) {
       const type = types[taskType];
       const now = nowMs();
       const untilMs = now + Math.ceil(ms);
-      const [inForce] = type.pausesInForce(now).filter((pause) => pause.source === source);
-      if (source === 'gateway' && inForce !== undefined && inForce.untilMs >= untilMs) return;
-      const sinceMs = source === 'gateway' ? (inForce?.sinceMs ?? now) : now;
-      type.pauses.set(source, { taskType, source, reason, by, sinceMs, untilMs });
+      const [inForce] = type.pausesInForce(now).filter(({ source }) => source === 'gateway');
+      if (inForce !== undefined && inForce.untilMs >= untilMs) return;
+      const sinceMs = inForce?.sinceMs ?? now;
+      type.pauses.set('gateway', { taskType, source: 'gateway', reason, by, id: null, sinceMs, untilMs });
     },
 
     async resume(taskType) {

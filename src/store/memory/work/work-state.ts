@@ -1,7 +1,7 @@
 // The work of one task type in the embedded live store, and the operations that several files share: checking leases,
 // releasing slots, taking back expired leases, making cards due, and what work-queue.ts asks of the work as a whole. Used by
 // work-queue.ts, claim.ts and rings.ts.
-import { DEFAULT_MAX_CONCURRENCY, type PauseSource } from '../../../domain/limits/operator-limits.ts';
+import type { PauseSource } from '../../../domain/limits/operator-limits.ts';
 import {
   type CardPlace,
   CLOCK_STEP_MS,
@@ -33,6 +33,10 @@ export class WorkState {
   readonly lastClaims = new Map<string, { claimNumber: number; token: number; items: readonly WorkItem[] }>();
   /** Called soon after work was added. */
   readonly listeners = new Set<() => void>();
+  /** Limits and pauses of record were put into force. */
+  isInForce = false;
+  /** When that was tried first. */
+  firstPutAtMs: number | null = null;
   limit: number | null = null;
   /** The limit in force while the leader has lowered the configured one; null otherwise. */
   effectiveLimit: number | null = null;
@@ -50,8 +54,9 @@ export class WorkState {
   /** The last step back of the clock, until leases from before it are taken back; null without one. */
   #clockStep: { readonly beforeMs: number; readonly noticedMs: number } | null = null;
 
-  get limitInForce(): number {
-    return Math.min(this.limit ?? DEFAULT_MAX_CONCURRENCY, this.effectiveLimit ?? Number.POSITIVE_INFINITY);
+  /** What may be claimed at once: nothing without a limit of record. */
+  get claimable(): number {
+    return this.isInForce ? Math.min(this.limit ?? 0, this.effectiveLimit ?? Number.POSITIVE_INFINITY) : 0;
   }
 
   leaseOf(item: WorkItem): number | undefined {
@@ -63,6 +68,11 @@ export class WorkState {
     if (this.slots.scoreOf(slot) !== Number(item.token)) return;
     this.slots.delete(slot);
     this.retrySlots.delete(slot);
+  }
+
+  holdSlot(item: WorkItem): void {
+    const slots = item.lane === 'retry' ? [this.slots, this.retrySlots] : [this.slots];
+    for (const set of slots) set.set(slotOf(item), Number(item.token));
   }
 
   /** Prolongs the lease of the item, and what waits for the end of its poll, if it still has the item's token. */

@@ -35,6 +35,14 @@ export interface InstanceInfo {
   readonly clockAheadMs: number | null;
   /** What became of the messages to alerts.heartbeat_url; null: it leads none, has no such setting, or is of an older version. */
   readonly outsideHeartbeat: OutsideHeartbeatReport | null;
+  /** As the leader: what it put back lately, newest first; absent in an older version. */
+  readonly putBack?: readonly PutBack[];
+}
+
+/** Something of record that the live store had lost, or had as it was before (engine/limits/limits-in-force.ts). */
+export interface PutBack {
+  readonly atMs: number;
+  readonly text: string;
 }
 
 export interface OutsideHeartbeatReport {
@@ -49,7 +57,7 @@ const AGREE_MS = 1_000;
 
 /** @returns the instance with times by the store's clock, which dates all else. */
 export function byStoreClock(instance: InstanceInfo): InstanceInfo {
-  const { breakers, databaseOutage, reloadFailure, outsideHeartbeat } = instance;
+  const { breakers, databaseOutage, reloadFailure, outsideHeartbeat, putBack = [] } = instance;
   const aheadMs = instance.clockAheadMs ?? 0;
   if (Math.abs(aheadMs) <= AGREE_MS) return instance;
   const begun = <T extends { readonly sinceMs: number }>(one: T) => ({
@@ -66,6 +74,7 @@ export function byStoreClock(instance: InstanceInfo): InstanceInfo {
     })),
     databaseOutage: databaseOutage && begun(databaseOutage),
     reloadFailure: reloadFailure && begun(reloadFailure),
+    putBack: putBack.map((one) => ({ ...one, atMs: one.atMs - aheadMs })),
     outsideHeartbeat: outsideHeartbeat && {
       ...outsideHeartbeat,
       sentAtMs: outsideHeartbeat.sentAtMs === null ? null : outsideHeartbeat.sentAtMs - aheadMs,

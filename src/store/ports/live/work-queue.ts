@@ -4,6 +4,7 @@
 
 import type { CurvePoint } from '../../../domain/limits/concurrency-curve.ts';
 import type { LimitMemory } from '../../../domain/limits/effective-limit.ts';
+import type { SeenInForce, WantedInForce } from '../../../domain/limits/in-force.ts';
 import type { PauseSource } from '../../../domain/limits/operator-limits.ts';
 import type { UsualLatency } from '../../../domain/stats/usual-latency.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
@@ -67,6 +68,8 @@ export interface ClaimRequest {
 }
 
 export interface Claim {
+  /** False: limits and pauses of record are not in force in this life of the store, so nothing was claimed. */
+  readonly inForce: boolean;
   readonly items: readonly WorkItem[];
   /** The store's time of the claim, epoch milliseconds; null without items. */
   readonly claimedAtMs: number | null;
@@ -82,10 +85,9 @@ export interface Claim {
 }
 
 interface PauseRequest {
-  readonly source: PauseSource;
   readonly ms: number;
   readonly reason: string;
-  /** The operator, or the worker that got the gateway's answer. */
+  /** The worker that got the gateway's answer. */
   readonly by: string;
 }
 
@@ -93,7 +95,10 @@ export interface Pause {
   readonly taskType: TaskType;
   readonly source: PauseSource;
   readonly reason: string;
+  /** The operator, or the worker that got the gateway's answer. */
   readonly by: string;
+  /** Of an operator's pause: its id in the records. null: the gateway's, or set by a release before 0.4.0, which kept no record. */
+  readonly id: string | null;
   readonly sinceMs: number;
   readonly untilMs: number;
 }
@@ -132,6 +137,8 @@ export interface QueueCounts {
   readonly effectiveConcurrency: number;
   /** The limit that the leader has set, in force where it is below the configured one; null: none. */
   readonly leaderLimit: number | null;
+  /** False: limits and pauses of record are not in force in this life of the store, and no claim gets anything. */
+  readonly inForce: boolean;
 }
 
 /** Where one card is in the work of a task type. In the queue it is `queued` or `running`, never both. */
@@ -165,6 +172,11 @@ export interface LimitRecord extends LimitMemory {
   readonly usual?: UsualLatency | null;
 }
 
+/** What has been set for a task type, with what the store needs to see whether it has changed since. */
+export interface StoredInForce extends SeenInForce {
+  readonly stored: unknown;
+}
+
 export interface WorkQueue {
   /**
    * Claims up to `max` items, never more than there are free slots. Takes back expired leases first (frees their slots,
@@ -174,12 +186,18 @@ export interface WorkQueue {
    * slots (on average over time, if that is not a whole number); otherwise they may hold all of them. A claim for the
    * trickle takes retries only if nothing else is due. It takes nothing within a second of another such claim, unless a
    * claim that is not for the trickle got work within that second. A claim that is sent twice with the same instanceId
-   * and claimNumber returns the same items. Claims nothing while the type is paused.
+   * and claimNumber returns the same items. Claims nothing while the type is paused, and nothing before putInForce.
    */
   claim(taskType: TaskType, request: ClaimRequest): Promise<Claim>;
 
   /** Gives slots back after the gateway call. Skips items that no longer own their slot. */
   release(taskType: TaskType, items: readonly WorkItem[]): Promise<void>;
+
+  /**
+   * Counts items again whose calls are in flight, in a life of the store that may have lost their slots: until release, or the end of
+   * their leases. Changes nothing where limits of record are in force.
+   */
+  hold(taskType: TaskType, items: readonly WorkItem[]): Promise<void>;
 
   /**
    * Prolongs the leases of items whose result waits to be written, so that no worker takes their cards meanwhile. An item that no
@@ -234,14 +252,24 @@ export interface WorkQueue {
   /** @returns the running count that operators see, and the slots that it should show, read at the same instant. */
   runningCount(taskType: TaskType): Promise<RunningCount>;
 
-  setMaxConcurrency(taskType: TaskType, max: number): Promise<void>;
-  /** Sets the configured limit only if none is set. */
-  seedMaxConcurrency(taskType: TaskType, max: number): Promise<void>;
+  /** @returns what has been set for the type, as it is in force. Read it before the record: see putInForce. */
+  inForce(taskType: TaskType): Promise<StoredInForce>;
+
+  /**
+   * Puts the limits and the operators' pause of record into force, for this life of the store: until it restarts, fails over or
+   * loses its data. In a new life that is possible `slotsHeldAfterMs` after the first attempt, when workers hold the slots of calls in
+   * flight again. @returns false, and changes nothing, before that, and when something has changed since `seen` was read: then an
+   * operator has set something since, and the record that was read may be older.
+   */
+  putInForce(
+    taskType: TaskType,
+    seen: StoredInForce,
+    wanted: WantedInForce,
+    slotsHeldAfterMs: number,
+  ): Promise<boolean>;
 
   /** Lowers the limit in force to `limit` from the next claim on; null restores the configured limit. */
   setEffectiveConcurrency(taskType: TaskType, limit: number | null): Promise<void>;
-  /** Lowers the limit in force only if it is not lowered already. */
-  seedEffectiveConcurrency(taskType: TaskType, limit: number): Promise<void>;
   /** @returns what a leader saved last; null when none did. */
   limitRecord(taskType: TaskType): Promise<LimitRecord | null>;
   saveLimitRecord(taskType: TaskType, record: LimitRecord): Promise<void>;
@@ -265,8 +293,8 @@ export interface WorkQueue {
   reap(taskType: TaskType): Promise<{ expiredSlots: number; healedFrom: number | null }>;
 
   /**
-   * Pauses claiming of the type fleet-wide. A new pause of the gateway can only prolong the gateway's pause in force;
-   * an operator's pause replaces an operator's. Neither kind hides or shortens the other.
+   * Pauses claiming of the type fleet-wide, as the gateway asks. A new pause can only prolong the gateway's pause in force. Operators'
+   * pauses are of record, and putInForce sets them. Neither kind hides or shortens the other.
    */
   pause(taskType: TaskType, pause: PauseRequest): Promise<void>;
 

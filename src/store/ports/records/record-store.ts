@@ -4,6 +4,7 @@
 // Errors: CardpollError kind `unavailable` when the database cannot be reached or refuses work for lack of
 // resources (disk full, too many connections); `invalid`/`not_found` where a method says so.
 import type { Fleet } from '../../../domain/fleet.ts';
+import type { OfRecord } from '../../../domain/limits/in-force.ts';
 import type { PollOutcome } from '../../../domain/results/poll-outcome.ts';
 import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
@@ -141,7 +142,7 @@ export interface RingMark {
   readonly handedOutMs: number;
 }
 
-/** Polling configs, the configured concurrency limits, and how far the rings came. */
+/** Polling configs, what operators have set for a task type (limit and pause), and how far the rings came. */
 export interface ConfigRecords {
   list(): Promise<PollingConfig[]>;
   create(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig>;
@@ -149,9 +150,15 @@ export interface ConfigRecords {
   update(id: number, patch: Partial<Omit<PollingConfig, 'id'>>): Promise<PollingConfig | null>;
   /** @returns the removed config, or null for an unknown id. */
   remove(id: number): Promise<PollingConfig | null>;
-  /** @returns the durable concurrency limits; the limits in force are in the live store. */
-  concurrency(): Promise<Record<TaskType, number>>;
+  /** @returns the limits and the operators' pauses of record; the live store has what is in force (store/ports/in-force.ts). */
+  ofRecord(): Promise<Record<TaskType, OfRecord>>;
   setConcurrency(taskType: TaskType, max: number): Promise<void>;
+  /** Pauses task types from now, in place of the operators' pauses before. */
+  pause(
+    taskTypes: readonly TaskType[],
+    pause: { readonly seconds: number; readonly reason: string; readonly by: string },
+  ): Promise<void>;
+  endPauses(taskTypes: readonly TaskType[]): Promise<void>;
   /** @returns the marks of all rings that were saved, for a live store that lost its rings. */
   ringMarks(): Promise<RingMark[]>;
   /** Saves marks; leaves out configs that are gone. */

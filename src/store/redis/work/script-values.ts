@@ -5,6 +5,7 @@ import type { RedisArgument } from '../client/client.ts';
 
 /** Each value is one of its type. */
 export const CLAIM_REPLY = {
+  inForce: 0,
   freeSlots: 0,
   pausedMs: 0,
   token: '',
@@ -24,6 +25,7 @@ export const COUNTS_REPLY = {
   retryDue: 0,
   backoff: 0,
   effectiveLimit: null as string | null,
+  inForce: 0,
 };
 
 export function namedReply<Shape extends object>(shape: Shape, reply: unknown): Shape {

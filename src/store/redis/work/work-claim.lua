@@ -1,11 +1,12 @@
 -- Claims due work for a worker.
 -- KEYS: 1 queue, 2 manual, 3 manualLeases, 4 runningCount, 5 limit, 6 slots, 7 claims, 8 pauses, 9 retry, 10 retrySlots,
---       11 effectiveLimit
--- ARGV: 1 instance id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
---       6 `1` when this is the trickle to a dead interface: nothing is claimed when another instance claimed for it within
+--       11 effectiveLimit, 12 inForce
+-- ARGV: 1 instance id, 2 claim number, 3 most items wanted, 4 lease (ms),
+--       5 `1` when this is the trickle to a dead interface: nothing is claimed when another instance claimed for it within
 --       the last second, unless others claim as usual; failing cards only where nothing else is due, then the members of
 --       slots that are given back first
--- Returns (script-values.ts): free_slots, paused_ms (what is left of a pause), token, manual_count, retry_count, urgent_count,
+-- Returns (script-values.ts): in_force (0: limits and pauses of record are not in force, so nothing is claimed; else 1),
+--           free_slots, paused_ms (what is left of a pause), token, manual_count, retry_count, urgent_count,
 --           members (manual entries, retries, urgent cards and other cards), late (how late the last two are (ms), how many of
 --           them, for the next of them ...; empty when the same claim is sent again)
 -- Atomic because limit, slots, queue, retry lane and manual list must be judged and changed together: two workers
@@ -15,7 +16,7 @@
 -- the same expiry has, and that no due time (whole ms) can equal.
 local queue, manual, leases, slots, retry, retry_slots = KEYS[1], KEYS[2], KEYS[3], KEYS[6], KEYS[9], KEYS[10]
 local now = now_ms()
-release_slots(slots, retry_slots, { unpack(ARGV, 7) })
+release_slots(slots, retry_slots, { unpack(ARGV, 6) })
 -- Without these there are only cards of the schedule and urgent ones, and a third of the commands can be left out.
 local has_others = redis.call('EXISTS', manual, leases, retry, retry_slots) > 0
 if has_others then
@@ -23,11 +24,12 @@ if has_others then
 else
   redis.call('ZREMRANGEBYSCORE', slots, '-inf', now)
 end
-local limits = redis.call('MGET', KEYS[5], KEYS[11])
-local limit = math.min(tonumber(limits[1] or '') or tonumber(ARGV[5]), tonumber(limits[2] or '') or math.huge)
+-- Nothing is claimed without a limit.
+local limits, in_force = redis.call('MGET', KEYS[5], KEYS[11]), is_in_force(KEYS[12]) and 1 or 0
+local limit = math.min(tonumber(limits[1] or '') or 0, tonumber(limits[2] or '') or math.huge) * in_force
 local paused_ms = pause_left(KEYS[8], now)
 local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit', '#trickle_at', '#')
-local trickle = ARGV[6] == '1'
+local trickle = ARGV[5] == '1'
 
 local function answer(token, entries, retries, urgent, cards, late)
   local members = cards
@@ -42,7 +44,7 @@ local function answer(token, entries, retries, urgent, cards, late)
   local free_slots = math.max(0, limit - write_running(KEYS[4], slots, now))
   local manual_count, retry_count, urgent_count = #entries, #retries, #urgent
   late = late or {}
-  return { free_slots, paused_ms, token, manual_count, retry_count, urgent_count, members, late }
+  return { in_force, free_slots, paused_ms, token, manual_count, retry_count, urgent_count, members, late }
 end
 
 -- The same claim was sent again: return the entries that still have its token.

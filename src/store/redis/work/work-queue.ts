@@ -1,9 +1,9 @@
 // The work queue in Redis. Every method makes one script call (or several short ones for long lists). The scripts
 // work-*.lua contain the rules; this file builds their KEYS and ARGV.
 import {
-  DEFAULT_MAX_CONCURRENCY,
   MAX_CONCURRENCY_BOUNDS,
   type PauseSource,
+  reportedLimit,
 } from '../../../domain/limits/operator-limits.ts';
 import { cardIdOf } from '../../../domain/manual-trigger.ts';
 import { askPerTaskType, TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
@@ -60,12 +60,13 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
 
   return {
     async claim(taskType, { instanceId, claimNumber, max, leaseMs, trickle = false, released = [] }) {
-      const args = [instanceId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, trickle ? 1 : 0];
+      const args = [instanceId, claimNumber, max, leaseMs, trickle ? 1 : 0];
       await release(taskType, released.slice(ITEMS_PER_CALL));
       const slots = released.slice(0, ITEMS_PER_CALL).map(slotOf);
       const reply = await run('workClaim', taskType, [...args, ...slots]);
       const claimed = namedReply(CLAIM_REPLY, reply);
       const { freeSlots, pausedMs, token, manualCount, retryCount, urgentCount, members, late } = claimed;
+      const inForce = claimed.inForce === 1;
       const retryEnd = manualCount + retryCount;
       const items = members.map((member, i): WorkItem => {
         const later = i < retryEnd + urgentCount ? 'urgent' : 'schedule';
@@ -76,10 +77,20 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       // A token is the lease's end by Redis' clock and a fraction (work-claim.lua).
       const claimedAtMs = items.length === 0 ? null : Math.floor(Number(token)) - leaseMs;
       const lateMs = late.flatMap((ms, i) => (i % 2 === 0 ? Array<number>(late[i + 1] ?? 0).fill(ms) : []));
-      return { items, claimedAtMs, lateMs, freeSlots, pausedMs };
+      return { inForce, items, claimedAtMs, lateMs, freeSlots, pausedMs };
     },
 
     release,
+
+    async hold(taskType, items) {
+      await inChunks(items, ITEMS_PER_CALL, async (chunk) => {
+        await run(
+          'workHold',
+          taskType,
+          chunk.flatMap((item) => [item.lane, slotOf(item), item.token]),
+        );
+      });
+    },
 
     async renew(taskType, items, byMs) {
       await inChunks(items, ITEMS_PER_CALL, async (chunk) => {
@@ -123,17 +134,15 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
 
     async counts(taskType) {
       const reply = await run('workCounts', taskType);
-      const { limit, effectiveLimit, ...counts } = namedReply(COUNTS_REPLY, reply);
+      const { limit, effectiveLimit, inForce, ...counts } = namedReply(COUNTS_REPLY, reply);
       const maxConcurrency = limitOf(limit);
       const leaderLimit = limitOf(effectiveLimit);
       return {
         ...counts,
         maxConcurrency,
-        effectiveConcurrency: Math.min(
-          maxConcurrency ?? DEFAULT_MAX_CONCURRENCY,
-          leaderLimit ?? Number.POSITIVE_INFINITY,
-        ),
+        effectiveConcurrency: reportedLimit(maxConcurrency, leaderLimit),
         leaderLimit,
+        inForce: inForce === 1,
       };
     },
 
@@ -166,21 +175,30 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       return { shown, held, live };
     },
 
-    async setMaxConcurrency(taskType, max) {
-      await client.command('SET', keys.limit(taskType), max);
+    async inForce(taskType) {
+      const reply = (await run('workInForce', taskType)) as [string, string, string, string, number, number];
+      const [isInForce, limit, effectiveLimit, pause, isPaused, held] = reply;
+      const { id = null } = pause === '' ? {} : detailsOf(pause);
+      return {
+        isInForce: isInForce === '1',
+        maxConcurrency: limitOf(limit),
+        leaderLimit: limitOf(effectiveLimit),
+        held,
+        pause: isPaused === 1 ? { id } : null,
+        stored: [isInForce, limit, effectiveLimit, pause],
+      };
     },
 
-    async seedMaxConcurrency(taskType, max) {
-      await client.command('SET', keys.limit(taskType), max, 'NX');
+    async putInForce(taskType, { stored }, { maxConcurrency, leaderLimit, pause }, slotsHeldAfterMs) {
+      const isPause = pause !== 'kept' && pause !== 'ended';
+      const set = isPause ? [Math.ceil(pause.leftMs), Math.ceil(pause.lastsMs), textOf(pause)] : [pause];
+      const args = [...(stored as string[]), maxConcurrency, leaderLimit ?? '', slotsHeldAfterMs, ...set];
+      return (await run('workPutInForce', taskType, args)) === 1;
     },
 
     async setEffectiveConcurrency(taskType, limit) {
       const key = keys.effectiveLimit(taskType);
       await (limit === null ? client.command('DEL', key) : client.command('SET', key, limit));
-    },
-
-    async seedEffectiveConcurrency(taskType, limit) {
-      await client.command('SET', keys.effectiveLimit(taskType), limit, 'NX');
     },
 
     async limitRecord(taskType) {
@@ -219,9 +237,8 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       return { expiredSlots, healedFrom: foreign === null ? null : Number(foreign) };
     },
 
-    async pause(taskType, { source, ms, reason, by }) {
-      const args = [source, Math.ceil(ms), JSON.stringify({ reason, by })];
-      await run('workPause', taskType, args);
+    async pause(taskType, { ms, reason, by }) {
+      await run('workPause', taskType, [Math.ceil(ms), textOf({ reason, by })]);
     },
 
     async resume(taskType) {
@@ -243,11 +260,21 @@ function limitOf(text: string | null): number | null {
   return isNumber ? Number(text) : null;
 }
 
+/** What a stored pause says of itself; `id` only of one of record. */
+type PauseDetails = Pick<Pause, 'reason' | 'by'> & { readonly id?: string };
+
+function textOf({ reason, by, id }: PauseDetails): string {
+  return JSON.stringify({ reason, by, id });
+}
+
+function detailsOf(entry: string): PauseDetails {
+  return JSON.parse(entry.replace(/^\S+ \S+ /, '')) as PauseDetails;
+}
+
 function pausesOf(taskType: TaskType, reply: unknown): Pause[] {
   return [...pairsOf(reply as string[])].map(([source, entry]) => {
-    const [, since, until, details = ''] = /^(\S+) (\S+) (.*)$/s.exec(entry) ?? [];
-    const { reason, by } = JSON.parse(details) as Pick<Pause, 'reason' | 'by'>;
-    const times = { sinceMs: Number(since), untilMs: Number(until) };
-    return { taskType, source: source as PauseSource, reason, by, ...times };
+    const [since, until] = entry.split(' ', 2).map(Number) as [number, number];
+    const { reason, by, id = null } = detailsOf(entry);
+    return { taskType, source: source as PauseSource, reason, by, id, sinceMs: since, untilMs: until };
   });
 }

@@ -1,4 +1,4 @@
--- Polling configs and durable concurrency limits: small tables, read as a whole.
+-- Polling configs, and the concurrency limits and pauses of operators: small tables, read as a whole.
 
 -- part: fields
 name, task_type, card_condition, carrier_id, interval_seconds, priority, status
@@ -28,13 +28,33 @@ DELETE FROM polling_configs
 WHERE id = $1::integer
 RETURNING id, {fields}
 
--- name: configs.concurrency
-SELECT task_type, max_concurrency FROM concurrency_configs
-
 -- name: configs.setConcurrency
 -- $1 task type, $2 limit.
 INSERT INTO concurrency_configs (task_type, max_concurrency) VALUES ($1, $2::integer)
 ON CONFLICT (task_type) DO UPDATE SET max_concurrency = excluded.max_concurrency
+
+-- name: configs.ofRecord
+-- Limit and pause of each task type; id and the rest are NULL where operators have paused nothing. The microseconds of its begin
+-- name a pause.
+SELECT task_types.task_type, max_concurrency, (extract(epoch FROM since) * 1000000)::bigint::text AS id,
+  extract(epoch FROM until - since)::double precision * 1000 AS lasts_ms,
+  extract(epoch FROM until - clock_timestamp())::double precision * 1000 AS left_ms, reason, paused_by AS by
+FROM task_types
+LEFT JOIN concurrency_configs c ON c.task_type = task_types.task_type
+LEFT JOIN pauses ON pauses.task_type = task_types.task_type AND until > clock_timestamp()
+
+-- name: configs.pause
+-- $1 task types, $2 seconds, $3 reason, $4 the operator. Each pause of a type begins after the one before it, whatever the clock says.
+INSERT INTO pauses AS p (task_type, since, until, reason, paused_by)
+SELECT task_type, now_at, now_at + $2::integer * interval '1 second', $3, $4
+FROM unnest($1::text[]) AS task_type, clock_timestamp() AS now_at
+ON CONFLICT (task_type) DO UPDATE SET
+  since = greatest(excluded.since, p.since + interval '1 microsecond'),
+  until = excluded.until, reason = excluded.reason, paused_by = excluded.paused_by
+
+-- name: configs.endPauses
+-- $1 task types.
+UPDATE pauses SET until = clock_timestamp() WHERE task_type = ANY ($1::text[]) AND until > clock_timestamp()
 
 -- name: configs.ringMarks
 SELECT config_id, task_type, (extract(epoch FROM handed_out_at) * 1000)::double precision AS handed_out_ms FROM ring_marks

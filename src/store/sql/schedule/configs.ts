@@ -1,5 +1,6 @@
-// Polling configs and durable concurrency limits: small tables, read as a whole.
+// Polling configs, and the concurrency limits and pauses of operators: small tables, read as a whole.
 
+import type { OfRecord, PauseOfRecord } from '../../../domain/limits/in-force.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { ConfigRecords } from '../../ports/records/record-store.ts';
@@ -33,15 +34,38 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
     update: (id, patch) => db.first('update', id, jsonOf(patch)),
     remove: (id) => db.first('remove', id),
 
-    async concurrency() {
-      const rows = await db.rows<{ taskType: TaskType; maxConcurrency: number }>('concurrency');
-      const limits = new Map(rows.map((row) => [row.taskType, row.maxConcurrency]));
-      return perTaskType((taskType) => limits.get(taskType) ?? DEFAULT_MAX_CONCURRENCY);
+    async ofRecord() {
+      const rows = await db.rows<RecordRow>('ofRecord');
+      const found = new Map(rows.map((row) => [row.taskType, row]));
+      return perTaskType((taskType) => ofRecord(found.get(taskType)));
     },
 
     setConcurrency: (taskType, max) => db.run('setConcurrency', taskType, max),
+    pause: (taskTypes, { seconds, reason, by }) => db.run('pause', taskTypes, seconds, reason, by),
+    endPauses: (taskTypes) => db.run('endPauses', taskTypes),
 
     ringMarks: () => db.rows('ringMarks'),
     saveRingMarks: (marks) => db.run('saveRingMarks', jsonOf(marks)),
+  };
+}
+
+type RecordRow = { [Field in keyof PauseOfRecord]: PauseOfRecord[Field] | null } & {
+  readonly taskType: TaskType;
+  readonly maxConcurrency: number | null;
+};
+
+function ofRecord(row: RecordRow | undefined): OfRecord {
+  const {
+    maxConcurrency = null,
+    id = null,
+    lastsMs = null,
+    leftMs = null,
+    reason = null,
+    by = null,
+  } = row ?? {};
+  const isPaused = id !== null && lastsMs !== null && leftMs !== null && reason !== null && by !== null;
+  return {
+    maxConcurrency: maxConcurrency ?? DEFAULT_MAX_CONCURRENCY,
+    pause: isPaused ? { id, lastsMs, leftMs, reason, by } : null,
   };
 }

@@ -1,4 +1,5 @@
 // GET /metrics over real HTTP and real stores, and the shipped rules and dashboard that are built on it.
+
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,6 +13,7 @@ import { applyToRules, ruleFields } from '../../../support/alert-rules.ts';
 import { type ApiUnderTest, startApi } from '../../../support/api-under-test.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
+import { setLimit } from '../../../support/limits.ts';
 import { breachesOf } from '../../../support/metric-conventions.ts';
 import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
 import type { RedisServer } from '../../../support/redis-server.ts';
@@ -121,7 +123,7 @@ describe('after polls', () => {
         reasons: { timeout: 1 },
       }),
     );
-    await live.work.setMaxConcurrency('carddata', 4);
+    await setLimit(live.work, 'carddata', 4);
     await live.manual.push('carddata', ['1', '2', '3']);
     await live.work.claim('carddata', { instanceId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
     const now = Date.now();

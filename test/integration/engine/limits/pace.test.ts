@@ -1,9 +1,11 @@
 // A fleet of three instances at a gateway with rate limits, in compressed time: what arrives at the gateway, and who gets it.
+
 import { afterEach, describe, expect, it } from 'vitest';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import type { RateLimit } from '../../../../src/domain/limits/rate-limit.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { CompressedFleet, type CompressedFleetOptions } from '../../../support/compressed-fleet.ts';
+import { setLimit } from '../../../support/limits.ts';
 
 const FIFTY: RateLimit = { kind: 'calls', interfaces: null, calls: 50, unit: 'second', burst: 10 };
 const FLEET: CompressedFleetOptions = {
@@ -69,7 +71,7 @@ describe('a gateway that allows 50 calls a second', () => {
 
   it('a type that is held back by few slots costs the others nothing', async () => {
     const arrivals = await start({ rateLimits: [FIFTY] });
-    await fleet.live.work.setMaxConcurrency('carddata', 1);
+    await setLimit(fleet.live.work, 'carddata', 1);
     fleet.behaviour = (name) => ({ delayMs: name === 'flow' ? 1_000 : 50 });
     await fleet.time.run(5_000);
     arrivals.length = 0;

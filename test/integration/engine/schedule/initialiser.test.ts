@@ -1,5 +1,6 @@
 // The initialiser's states on a real database and the live store of this process: what happens when it is interrupted,
 // overtaken by another leader, or when configs come and go.
+
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
@@ -9,7 +10,6 @@ import type { Repairs } from '../../../../src/engine/schedule/ring-repair.ts';
 import { ringOf } from '../../../../src/engine/schedule/scheduler.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import { INIT_NOT_STARTED, type InitProgress } from '../../../../src/store/ports/live/coordination.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { ringKey } from '../../../../src/store/ports/live/rings.ts';
@@ -17,6 +17,7 @@ import type { RecordStore } from '../../../../src/store/ports/records/record-sto
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 const CARDS = 40;
 const PAUSE_MS = 7;
@@ -56,7 +57,7 @@ beforeEach(async () => {
   // Every second card is carrier 7's.
   await sql.query(`INSERT INTO cards (card_id, iccid, carrier_id)
     SELECT id, lpad(id::text, 20, '0'), 7 * (id % 2) FROM generate_series(1, ${CARDS}) id`);
-  live = openEmbeddedLiveStore({ clock: systemClock });
+  live = openLimitedLiveStore({ clock: systemClock });
   configs = [ALL];
   marksTaken = 0;
   [reported, reasons] = [[], []];
@@ -100,7 +101,6 @@ function makeInitialiser(
     matcher: () => new ConfigMatcher(configs),
     fence: () => fence,
     clock: systemClock,
-    putLimitsBack: async () => {},
     initBatch: 15,
     initPauseMs: 0,
     queueCap: 1e6,
@@ -370,17 +370,6 @@ it.each([
   await expect(overtaken.runOnce()).rejects.toMatchObject({ code: 'lead_lost' });
   expect((await live.rings.list()).map((ring) => ring.generation)).toEqual([0]);
   expect((await live.coordination.initProgress()).status).toBe('pending');
-});
-
-it('puts limits that were lost back before the first card is in a ring', async () => {
-  const seen: number[] = [];
-  const putLimitsBack = async () => {
-    seen.push(...(await live.rings.list()).map(({ building }) => building?.generation ?? 0));
-  };
-  initialiser = makeInitialiser(live, { putLimitsBack });
-  await configure();
-  await initialiser.runOnce();
-  expect(seen).toEqual(configs.map(() => 0));
 });
 
 it('rebuilds only the rings whose selection changed, and polls from the old one meanwhile', async () => {

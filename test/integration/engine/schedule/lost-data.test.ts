@@ -1,11 +1,12 @@
 // A live store that loses everything more often than the interval: every card is polled in its turn nevertheless.
+
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { configOf, idsBetween, viewOf } from '../../../support/card-table.ts';
 import type { FakeClock } from '../../../support/fake-clock.ts';
 import { freshRedis } from '../../../support/fresh-stores.ts';
+import { openLimitedLiveStore, setLimits } from '../../../support/limits.ts';
 import { type LosableStore, LosingFleet } from '../../../support/losing-fleet.ts';
 import { openTimedRedisLiveStore } from '../../../support/timed-redis.ts';
 
@@ -24,8 +25,12 @@ async function onRedis(test: (open: Open) => Promise<void>): Promise<void> {
   const { url } = await freshRedis();
   const live = openTimedRedisLiveStore(url, () => nowMs);
   const client = new Redis(url);
-  const lose = async () => void (await client.flushall());
+  const lose = async () => {
+    await client.flushall();
+    await setLimits(live.work);
+  };
   try {
+    await setLimits(live.work);
     await test((clock) => {
       follow(clock.now());
       return { live, follow, lose };
@@ -38,7 +43,7 @@ async function onRedis(test: (open: Open) => Promise<void>): Promise<void> {
 
 async function onEmbedded(test: (open: Open) => Promise<void>): Promise<void> {
   await test((clock) => {
-    let current = openEmbeddedLiveStore({ clock });
+    let current = openLimitedLiveStore({ clock });
     /** Always of the present store. */
     const part = (name: keyof LiveStore) =>
       new Proxy({}, { get: (_, method) => Reflect.get(current[name] as object, method) });
@@ -50,7 +55,7 @@ async function onEmbedded(test: (open: Open) => Promise<void>): Promise<void> {
       now: () => current.now(),
     } as unknown as LiveStore;
     const lose = async () => {
-      current = openEmbeddedLiveStore({ clock });
+      current = openLimitedLiveStore({ clock });
     };
     return { live, follow: () => {}, lose };
   });

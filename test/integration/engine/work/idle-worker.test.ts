@@ -12,6 +12,7 @@ import { systemClock } from '../../../../src/platform/clock.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../../support/fresh-stores.ts';
+import { setLimits } from '../../../support/limits.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 function idleWorker(live: LiveStore, onPoll: () => void): Worker {
@@ -83,13 +84,15 @@ it('an idle worker asks about once a second, and is woken by a manual card', asy
   const server = await freshRedis();
   const live = await openRedisLiveStore({ url: server.url });
   const redis = new Redis(server.url);
+  await setLimits(live.work);
+  const first = await scriptCalls(redis);
   let polls = 0;
   const worker = idleWorker(live, () => {
     polls += 1;
   });
   await worker.start();
   // 25 + 50 + ... + 800 ms of growing rests make seven claims; what follows comes once a second. It was 40 a second.
-  await waitFor(async () => (await scriptCalls(redis)) >= 7);
+  await waitFor(async () => (await scriptCalls(redis)) >= first + 7);
   const before = await scriptCalls(redis);
   const from = performance.now();
   await waitFor(async () => (await scriptCalls(redis)) >= before + 3, { everyMs: 50 });

@@ -1,15 +1,16 @@
 // What the doctor looks at, in which order, and what is left out where a store does not answer. What is found of a store or of
 // the fleet stands in the tests beside this one.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../src/domain/finding.ts';
 import { examine, examineEmbedded, type Stores } from '../../../../src/operations/doctor/examine.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveServer, LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
 import { emptyDatabase } from '../../../support/fresh-stores.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf } from '../../../support/polled-fleet.ts';
 
@@ -55,7 +56,7 @@ beforeEach(() => {
   elsewhere = [];
   fleet = [];
   live = {
-    ...openEmbeddedLiveStore({ clock: systemClock }),
+    ...openLimitedLiveStore({ clock: systemClock }),
     servers: async () => [SERVER],
     close: async () => {
       closed.push('live');

@@ -1,5 +1,6 @@
 // Why a card is or is not polled, at the operations: what is looked up about it, and that it is looked up for that card and
 // that task type. What is made of it is test/unit/operations/explain/task-explanation.test.ts.
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
 import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
@@ -9,6 +10,7 @@ import type { Operations } from '../../../../src/operations/operations.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import { idsBetween } from '../../../support/card-table.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { pauseByOperator } from '../../../support/limits.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
@@ -289,7 +291,7 @@ describe('what holds it back', () => {
   beforeEach(loadAll);
 
   it('may be a pause of its task type', async () => {
-    await stores.live.work.pause('carddata', { source: 'operator', ms: 90_000, reason: 'x', by: 'anna' });
+    await pauseByOperator(stores.live.work, 'carddata', { ms: 90_000, reason: 'x', by: 'anna' });
     const told = await explain();
     expect(statesOf(told)).toEqual(['scheduled', 'paused', 'scheduled']);
     expect(told.carddata.text).toBe('is paused for 90 s more by anna: x');

@@ -1,5 +1,6 @@
 // What the rings make of polling configs, as their operations tell it: how many cards, how often they are really polled,
 // what makes no sense, and what is told while the live store is away.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
 import type { RateLimit } from '../../../../src/domain/limits/rate-limit.ts';
@@ -8,6 +9,7 @@ import { ConfigOperations } from '../../../../src/operations/schedule/configs.ts
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import type { RingState, Rings } from '../../../../src/store/ports/live/rings.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { setLimit } from '../../../support/limits.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
 
@@ -173,7 +175,7 @@ it('says in the answer of a change that it asks for far more than can be polled'
   await fill(1, 'realname', ids);
   await fill(2, 'carddata', ids);
   for (const taskType of ['realname', 'carddata'] as const) {
-    await stores.live.work.setMaxConcurrency(taskType, 10);
+    await setLimit(stores.live.work, taskType, 10);
     const delta = statsDelta({ succeeded: 20, failed: 0, durationMs: 20_000 });
     await stores.live.stats.record(taskType, 'w', 1, delta);
   }

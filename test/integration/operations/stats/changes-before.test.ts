@@ -1,5 +1,6 @@
 // The change that came before a reason: real changes by the operations that make them, and the reasons that follow. What is named
 // is what may explain the reason, and nothing that came after it, concerns another task type, or was taken back.
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
 import type { TaskType } from '../../../../src/domain/task-type.ts';
@@ -7,6 +8,7 @@ import { HealthWatch } from '../../../../src/health/health-watch.ts';
 import type { Operations } from '../../../../src/operations/operations.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { setLimit } from '../../../support/limits.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
@@ -65,7 +67,7 @@ async function later(): Promise<void> {
 async function overload(taskType: TaskType): Promise<void> {
   const cards = Array.from({ length: 12 }, (_, i) => i + 1);
   await fleet.load({ configId: 9, taskType }, cards, 60_000);
-  await stores.live.work.setMaxConcurrency(taskType, 1);
+  await setLimit(stores.live.work, taskType, 1);
   const delta = statsDelta({ succeeded: 3, failed: 0, durationMs: 30_000 });
   await stores.live.stats.record(taskType, 'w', 1, delta);
 }

@@ -1,5 +1,6 @@
 // The overview of the fleet at the operations: instances, health and since when, and what of the surroundings concerns which
 // task type. What is made of the numbers of one task type is test/unit/operations/stats/task-stats.test.ts.
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
 import type { StopSettings } from '../../../../src/domain/stops/stop.ts';
@@ -11,6 +12,7 @@ import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { fleetHealth } from '../../../support/fleet-health.ts';
+import { pauseByOperator, setLimit } from '../../../support/limits.ts';
 import { TESTER_MEANS } from '../../../support/message-means.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
@@ -84,7 +86,7 @@ async function overload(taskType: 'realname' | 'carddata' | 'package', cards = 1
     Array.from({ length: cards }, (_, i) => i + 1),
     60_000,
   );
-  await stores.live.work.setMaxConcurrency(taskType, 1);
+  await setLimit(stores.live.work, taskType, 1);
   await stores.live.stats.record(
     taskType,
     'w',
@@ -198,8 +200,8 @@ describe('a fleet', () => {
     await stores.live.health.note(['no_worker', 'realname paused'], 60_000);
     const since = new Date(clock.now());
     clock.advance(10_000);
-    await stores.live.work.pause('realname', { source: 'gateway', ms: 5_000, reason: '429', by: 'w' });
-    await stores.live.work.pause('package', { source: 'operator', ms: 5_000, reason: '', by: 'anna' });
+    await stores.live.work.pause('realname', { ms: 5_000, reason: '429', by: 'w' });
+    await pauseByOperator(stores.live.work, 'package', { ms: 5_000, reason: '', by: 'anna' });
     const { init, health, healthReasons } = await stats.overview();
     expect(init).toMatchObject({ status: 'running', percent: 25, etaSeconds: 30 });
     expect(health).toBe('alert');
@@ -213,7 +215,7 @@ describe('a fleet', () => {
 
 describe('a task type', () => {
   it('is held back by its own pauses alone', async () => {
-    await stores.live.work.pause('carddata', { source: 'operator', ms: 90_000, reason: 'x', by: 'anna' });
+    await pauseByOperator(stores.live.work, 'carddata', { ms: 90_000, reason: 'x', by: 'anna' });
     clock.advance(30_000);
     expect(await codes()).toEqual({ realname: [], carddata: ['paused'], package: [] });
     expect((await stats.tasks())[1]?.healthReasons[0]?.text).toBe('paused for 60 s more by anna: x');
@@ -394,7 +396,7 @@ describe('what is wrong', () => {
     });
     const names = async () =>
       [...(await stores.live.health.since()).keys()].filter((name) => name !== 'watched');
-    await stores.live.work.pause('package', { source: 'operator', ms: 1_000, reason: '', by: 'anna' });
+    await pauseByOperator(stores.live.work, 'package', { ms: 1_000, reason: '', by: 'anna' });
     const since = new Date(clock.now());
     expect(await watch.runOnce()).toBe(2_000);
     expect(await names()).toEqual(['no_worker', 'package paused']);

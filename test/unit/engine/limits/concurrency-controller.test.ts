@@ -1,18 +1,20 @@
 // One pass of the leader at a time, over the embedded store and a clock that does not move between passes.
+
 import { expect, it, vi } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
 import { sum } from '../../../../src/domain/numbers.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { ConcurrencyController } from '../../../../src/engine/limits/concurrency-controller.ts';
-import { seedLimits } from '../../../../src/engine/limits/seed-limits.ts';
 import type { Logger } from '../../../../src/platform/logger.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import { lookAtInForce } from '../../../../src/store/ports/in-force.ts';
 import type { StatsDelta } from '../../../../src/store/ports/live/poll-stats.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore, setLimit } from '../../../support/limits.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
 
 /** What operators set. */
-const LIMITS = perTaskType(() => 100);
+const OF_RECORD = { maxConcurrency: 100, pause: null };
 
 /** The types these tests let work; all others rest. */
 const WATCHED = ['realname', 'carddata', 'package'] as const;
@@ -34,19 +36,17 @@ const WELL: Partial<StatsDelta> = { succeeded: 500, failed: 0, durationMs: 25_00
 
 function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | null } = {}) {
   const clock = new FakeClock();
-  const live = openEmbeddedLiveStore({ clock });
+  const live = options.ceiling ? openEmbeddedLiveStore({ clock }) : openLimitedLiveStore({ clock });
   const log: Array<Record<string, unknown>> = [];
   const notes: AuditChange[] = [];
   const controllers: ConcurrencyController[] = [];
   let leads = true;
   let fence = 1;
   let flushes = 0;
-  const records = { configs: { concurrency: async () => LIMITS } };
   const ceiling = options.ceiling ?? null;
   const lead = () =>
     new ConcurrencyController({
       live,
-      records,
       fence: () => (leads ? fence : null),
       adaptiveConcurrency: options.adaptiveConcurrency ?? true,
       ceiling,
@@ -60,8 +60,13 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
     live,
     log,
     notes,
-    /** As an instance does that starts. */
-    seed: () => seedLimits({ work: live.work, records, ceiling }),
+    /** As the leader does before the first claim: all of record is put in, and the first pass divides the ceiling. */
+    async seed() {
+      const records = { configs: { ofRecord: async () => perTaskType(() => OF_RECORD) } };
+      const { missing } = await lookAtInForce({ live, records }, ceiling);
+      for (const { taskType, seen, wanted } of missing) await live.work.putInForce(taskType, seen, wanted, 0);
+      await this.pass();
+    },
     /** What the leader before this one found out: calls of this type take 50 ms. */
     knowing: (type: TaskType, limit: number | null) =>
       live.work.saveLimitRecord(type, { limit, normalMs: 50, reason: null, curve: [] }),
@@ -257,9 +262,9 @@ it('puts the limits back where the live store lost them, and judges no counters 
 it('follows a configured limit at once, up where it is not reduced and down below what is reduced', async () => {
   const fleet = leader();
   await fleet.strainRealname();
-  await fleet.live.work.setMaxConcurrency('carddata', 300);
+  await setLimit(fleet.live.work, 'carddata', 300);
   expect(await fleet.inForce()).toEqual([55, 300, 100]);
-  await fleet.live.work.setMaxConcurrency('realname', 20);
+  await setLimit(fleet.live.work, 'realname', 20);
   expect(await fleet.inForce()).toEqual([20, 300, 100]);
   await fleet.pass();
   expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: null, reason: null });
@@ -316,7 +321,7 @@ it.each<[string, Partial<StatsDelta>]>([
 it('measures no point of the curve for a second in which the limit changed', async () => {
   const fleet = leader();
   await fleet.pass();
-  await fleet.live.work.setMaxConcurrency('package', 70);
+  await setLimit(fleet.live.work, 'package', 70);
   await fleet.pass({ package: { ...WELL, limitReached: 1 } });
   expect(await fleet.live.work.limitRecord('package')).toMatchObject({ curve: [] });
 });
@@ -354,6 +359,12 @@ it('judges nothing where the counters were lost and counted on from nothing', as
   expect(await fleet.inForce()).toEqual([55, 100, 100]);
 });
 
+it('sets no limit in a new life of the live store, in which its leader puts in what is of record', async () => {
+  const fleet = leader({ ceiling: 90 });
+  await fleet.passes(3);
+  expect(await fleet.live.work.counts('realname')).toMatchObject({ inForce: false, leaderLimit: null });
+});
+
 it('counts calls under way as need when it divides the ceiling', async () => {
   const fleet = leader({ ceiling: 90 });
   await fleet.seed();
@@ -370,9 +381,9 @@ it('counts calls under way as need when it divides the ceiling', async () => {
 
 it('under a ceiling sets a limit even if it equals the configured one, which may be raised', async () => {
   const fleet = leader({ ceiling: 100 * TASK_TYPES.length });
-  await fleet.pass();
+  await fleet.seed();
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
-  await fleet.live.work.setMaxConcurrency('realname', 1_000);
+  await setLimit(fleet.live.work, 'realname', 1_000);
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
 });
 
@@ -383,10 +394,10 @@ it('under a ceiling sets a limit that an operator has lowered, so that raising i
   for (const type of WATCHED) await fleet.live.manual.push(type, waiting);
   await fleet.pass();
   for (let i = 0; i < 4; i += 1) {
-    await fleet.live.work.setMaxConcurrency('realname', 5);
+    await setLimit(fleet.live.work, 'realname', 5);
     await fleet.pass();
     expect((await fleet.inForce())[0]).toBe(5);
-    await fleet.live.work.setMaxConcurrency('realname', 100);
+    await setLimit(fleet.live.work, 'realname', 100);
     expect(sum(await fleet.inForce())).toBeLessThanOrEqual(90);
   }
   expect(await fleet.inForce()).toEqual([5, 43, 42]);
@@ -401,9 +412,9 @@ it('gives a type back its share of the ceiling by the retries that are due, too'
     ...(await counts(taskType)),
     retryDue: taskType === 'realname' ? 500 : 0,
   }));
-  await fleet.live.work.setMaxConcurrency('realname', 1);
+  await setLimit(fleet.live.work, 'realname', 1);
   await fleet.pass();
-  await fleet.live.work.setMaxConcurrency('realname', 100);
+  await setLimit(fleet.live.work, 'realname', 100);
   await fleet.passes(3);
   // What the others left; for all its retries it would have got 88, though none may take so much beside other work.
   expect(await fleet.inForce()).toEqual([30, 27, 27]);
@@ -444,7 +455,7 @@ it('holds the ceiling from the seed on, divides it by need and never exceeds it'
   const fleet = leader({ ceiling });
   await fleet.seed();
   expect(await fleet.inForce()).toEqual([30, 30, 30]);
-  await fleet.live.work.setMaxConcurrency('realname', 1_000);
+  await setLimit(fleet.live.work, 'realname', 1_000);
   const waiting = Array.from({ length: 500 }, (_, i) => String(i + 1));
   await fleet.live.manual.push('realname', waiting);
   for (let i = 0; i < 3; i += 1) await fleet.pass();
@@ -460,17 +471,4 @@ it('holds the ceiling from the seed on, divides it by need and never exceeds it'
   // realname's share is lowered at once, and the odd call is package's, which needs less; the calls that realname still has in
   // flight are not given to another type.
   expect(await fleet.inForce()).toEqual([Math.floor((most + 1) / 2), 1, 1]);
-});
-
-it('sets the limits of the operators again when the live store has lost them, and none while another instance leads', async () => {
-  const fleet = leader();
-  await fleet.live.work.setMaxConcurrency('carddata', 70);
-  const limits = () =>
-    Promise.all(WATCHED.map(async (type) => (await fleet.live.work.counts(type)).maxConcurrency));
-  fleet.lose();
-  await fleet.pass();
-  expect(await limits()).toEqual([null, 70, null]);
-  fleet.regain();
-  expect(await fleet.pass(), 'looks every second').toBe(1_000);
-  expect(await limits()).toEqual([100, 70, 100]);
 });

@@ -1,13 +1,14 @@
 // Which cards over their package become due, by the configs. The records' answer is made up, the live store the embedded one.
+
 import { beforeEach, expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { makeOverPackageUrgent } from '../../../../src/engine/results/over-package.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 const CONFIG: PollingConfig = {
   ...{ id: 1, name: 'package', taskType: 'package', cardCondition: 'any', carrierId: null },
@@ -21,7 +22,7 @@ let offersStop: boolean;
 let wanted: Array<ReturnType<typeof card>>;
 
 beforeEach(() => {
-  live = openEmbeddedLiveStore({ clock: systemClock });
+  live = openLimitedLiveStore({ clock: systemClock });
   wanted = [card(1), card(2, 7)];
   offersStop = true;
 });

@@ -1,13 +1,14 @@
 // What the leader makes of the fleet's growth: the live store is the real one of this process, the clock the test's. With
 // real records and a polled fleet: test/integration/engine/results/usage-jump-watch.test.ts.
+
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import { DOUBTFUL_BUCKET, growthBucketOf } from '../../../../src/domain/results/usage-growth.ts';
 import { UsageJumpWatch } from '../../../../src/engine/results/usage-jump-watch.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { UsageJump } from '../../../../src/store/ports/records/stop-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
 
 const NORMAL = 2;
@@ -23,7 +24,7 @@ let flush = 0;
 
 beforeEach(() => {
   clock = new FakeClock();
-  live = openEmbeddedLiveStore({ clock });
+  live = openLimitedLiveStore({ clock });
   [jump, fence, lines] = [null, 1, []];
   watch = new UsageJumpWatch({
     live,

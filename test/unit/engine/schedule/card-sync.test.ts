@@ -1,12 +1,12 @@
 // Cards that are loaded into rings, and changed and removed scheduled cards, cache and queue. The live store is that of this
 // process; the cards are a table in memory, or made-up pages of changes.
+
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Card, CardMembership } from '../../../../src/domain/cards/card.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { CardSync, groupByRing } from '../../../../src/engine/schedule/card-sync.ts';
 import { ringOf } from '../../../../src/engine/schedule/scheduler.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { type RingState, ringKey } from '../../../../src/store/ports/live/rings.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
@@ -14,6 +14,7 @@ import { claim, queueCards, REALNAME, settle } from '../../../contract/live-stor
 import { CardTable, configOf, idsBetween, viewOf } from '../../../support/card-table.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { Lead } from '../../../support/lead.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 interface Page {
   readonly changed: readonly CardMembership[];
@@ -45,7 +46,7 @@ let requireLead: () => void;
 let judged: number[];
 
 beforeEach(async () => {
-  live = openEmbeddedLiveStore({ clock: systemClock });
+  live = openLimitedLiveStore({ clock: systemClock });
   [asked, judged, requireLead] = [[], [], () => {}];
   for (const ring of RINGS) {
     await live.rings.configure(ring, { intervalMs: 60_000, enabled: true });
@@ -142,7 +143,7 @@ describe('loading', () => {
   let loader: Pick<CardSync, 'load'>;
 
   beforeEach(async () => {
-    live = openEmbeddedLiveStore({ clock: new FakeClock() });
+    live = openLimitedLiveStore({ clock: new FakeClock() });
     table = new CardTable();
     lead = new Lead();
     loader = new CardSync({

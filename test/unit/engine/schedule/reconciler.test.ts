@@ -1,12 +1,12 @@
 // Passes of reconciliation step by step, on the live store of this process and a table of cards in memory. How the
 // initialiser drives them: test/integration/engine/schedule/initialiser.test.ts.
+
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { Reconciler, type Suspicion } from '../../../../src/engine/schedule/reconciler.ts';
 import type { Repairs } from '../../../../src/engine/schedule/ring-repair.ts';
 import { ringOf } from '../../../../src/engine/schedule/scheduler.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import {
   NEVER_RECONCILED,
   type Reconciliation,
@@ -16,6 +16,7 @@ import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { CardTable, configOf, idsBetween, viewOf } from '../../../support/card-table.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { Lead } from '../../../support/lead.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 const START = Date.parse('2026-11-01T00:00:00Z');
 const ALL = configOf(1);
@@ -41,7 +42,7 @@ let reconciler: Reconciler;
 
 beforeEach(() => {
   clock = new FakeClock(START);
-  live = openEmbeddedLiveStore({ clock });
+  live = openLimitedLiveStore({ clock });
   table = new CardTable();
   identities = { live: 'redis 1', records: 'database 1' };
   lead = new Lead();

@@ -1,13 +1,14 @@
 // Rings against cards, on the live store of this process and a table of cards in memory.
+
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { RingRepair } from '../../../../src/engine/schedule/ring-repair.ts';
 import { ringOf } from '../../../../src/engine/schedule/scheduler.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { CardTable, configOf, idsBetween, viewOf } from '../../../support/card-table.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { Lead } from '../../../support/lead.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 /** Polls cards of carrier 0, of carrier 7; every card's usage. Nobody asks for the realname of carrier 9's cards. */
 const ZERO = configOf(1, { carrierId: 0 });
@@ -21,7 +22,7 @@ let lead: Lead;
 let repair: RingRepair;
 
 beforeEach(async () => {
-  live = openEmbeddedLiveStore({ clock: new FakeClock() });
+  live = openLimitedLiveStore({ clock: new FakeClock() });
   table = new CardTable();
   lead = new Lead();
   repair = new RingRepair({

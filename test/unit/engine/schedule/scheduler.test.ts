@@ -1,19 +1,20 @@
 // The scheduler on the live store of this process.
+
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { ringOf, Scheduler } from '../../../../src/engine/schedule/scheduler.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { Rings } from '../../../../src/store/ports/live/rings.ts';
 import { configOf, idsBetween } from '../../../support/card-table.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore, setLimit } from '../../../support/limits.ts';
 
 const CAP = 64;
 const BUCKETS = 1_024;
 
 it('lets no ring starve another of its type while the queue is full', async () => {
   const clock = new FakeClock(1_000_000);
-  const { rings, work } = openEmbeddedLiveStore({ clock });
+  const { rings, work } = openLimitedLiveStore({ clock });
   const busy = configOf(1);
   const calm = configOf(2, { intervalSeconds: 3_600 });
   const configs = [busy, calm];
@@ -34,7 +35,7 @@ it('lets no ring starve another of its type while the queue is full', async () =
     await rings.startGeneration(ringOf(ring), BUCKETS);
     await rings.add(ringOf(ring), cards);
   }
-  await work.setMaxConcurrency('realname', 1_000);
+  await setLimit(work, 'realname', 1_000);
   const polled = { busy: 0, calm: 0 };
   // Both rings owe nearly a revolution; 16 cards a pass are polled, out of a queue that is full again after each.
   clock.advance(10 * 3_600_000 - 1_000);
@@ -76,7 +77,7 @@ describe('a pass', () => {
   beforeEach(() => {
     // A new ring begins with its first bucket.
     clock = new FakeClock(BUCKETS * STEP_MS);
-    live = openEmbeddedLiveStore({ clock });
+    live = openLimitedLiveStore({ clock });
     [configs, fence, sent, asked, onAsked] = [[FIRST], 1, [], [], () => {}];
     scheduler = schedulerOf(CAP);
   });

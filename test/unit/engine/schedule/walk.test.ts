@@ -1,9 +1,10 @@
 // The walk round the cards that loads rings, while configs change all the time; and intervals that change under the rings.
+
 import { describe, expect, it } from 'vitest';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { configOf, idsBetween, viewOf } from '../../../support/card-table.ts';
 import { firstRows } from '../../../support/effort.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 import { LosingFleet } from '../../../support/losing-fleet.ts';
 
 const SECOND_MS = 1_000;
@@ -11,7 +12,7 @@ const SECOND_MS = 1_000;
 function fleetOf(configs: Parameters<typeof viewOf>[0]): { fleet: LosingFleet; live: LiveStore } {
   let live!: LiveStore;
   const fleet = new LosingFleet(viewOf(configs), (clock) => {
-    live = openEmbeddedLiveStore({ clock });
+    live = openLimitedLiveStore({ clock });
     return { live, follow: () => {}, lose: async () => {} };
   });
   return { fleet, live };

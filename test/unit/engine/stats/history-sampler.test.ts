@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { HistorySampler } from '../../../../src/engine/stats/history-sampler.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore, setLimit } from '../../../support/limits.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
 
 const START = Date.parse('2026-11-21T02:00:00.400Z');
 
 function setUp() {
   const clock = new FakeClock(START);
-  const live = openEmbeddedLiveStore({ clock });
+  const live = openLimitedLiveStore({ clock });
   const lead = { fence: 1 as number | null };
   const sampler = new HistorySampler({
     live,
@@ -34,7 +34,7 @@ it('samples what happened since the sample before, on the second', async () => {
   expect(await sampler.runOnce()).toBe(600);
   clock.advance(2_000);
   await poll(10, 4);
-  await live.work.setMaxConcurrency('realname', 40);
+  await setLimit(live.work, 'realname', 40);
   await sampler.runOnce();
   const samples = await live.history.read('second', 0);
   expect(samples.map(({ atMs }) => new Date(atMs).toISOString())).toEqual([
@@ -85,7 +85,7 @@ it('says nothing of a second in which the counters were lost, or that took no ti
   await sampler.runOnce();
   await poll(10, 0);
   await sampler.runOnce();
-  Object.assign(live, { stats: openEmbeddedLiveStore({ clock }).stats });
+  Object.assign(live, { stats: openLimitedLiveStore({ clock }).stats });
   clock.advance(1_000);
   await sampler.runOnce();
   const samples = await live.history.read('second', 0);

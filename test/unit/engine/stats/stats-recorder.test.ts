@@ -1,14 +1,15 @@
 // Counts of polls on their way to the live store: each exactly once, however often the store was away meanwhile. The live
 // store is the real one of this process; a wrapper in front of it loses or refuses flushes.
+
 import { beforeEach, expect, it } from 'vitest';
 import { durationBucketOf } from '../../../../src/domain/numbers.ts';
 import { DOUBTFUL_BUCKET, growthBucketOf, minuteOf } from '../../../../src/domain/results/usage-growth.ts';
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { PollStats, StatsDelta } from '../../../../src/store/ports/live/poll-stats.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 const FLUSH_EVERY_MS = 500;
 const CARRIER = 7;
@@ -29,7 +30,7 @@ const away = () => {
 
 beforeEach(() => {
   clock = new FakeClock();
-  live = openEmbeddedLiveStore({ clock });
+  live = openLimitedLiveStore({ clock });
   [sent, metered] = [[], []];
   going = () => {};
   coming = () => {};

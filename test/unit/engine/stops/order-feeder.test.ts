@@ -1,18 +1,18 @@
 // Orders of the records become due work, only on the leader, and held stops are looked at in steps, from the first to the
 // last, and then again; the run of a month is made on its first day in the configured time zone, if the setting is on. Runs
 // hand out in steps. The live store is the embedded one.
+
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
-import type { RestoreLimits } from '../../../../src/engine/leadership.ts';
 import { MonthStart, OrderFeeder } from '../../../../src/engine/stops/order-feeder.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import type { ResumeRun } from '../../../../src/store/ports/records/resume-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 let live: LiveStore;
 let fence: number | null;
@@ -30,12 +30,9 @@ let feeder: OrderFeeder;
 
 const card = (cardId: number) => ({ cardId, carrierId: 1, realNameVerified: true });
 
-let restoreLimits: RestoreLimits;
-
 beforeEach(() => {
   clock = new FakeClock();
-  restoreLimits = async () => {};
-  live = openEmbeddedLiveStore({ clock });
+  live = openLimitedLiveStore({ clock });
   [fence, asked, monthStarts, lookedAfter, held, lines] = [1, 0, 0, [], [], []];
   left = new Map();
   steps = [];
@@ -70,23 +67,11 @@ beforeEach(() => {
       },
     },
     queueCap: 10,
-    restoreLimits: (lead) => restoreLimits(lead),
     fence: () => fence,
     clock,
     log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     onError: (error) => expect.unreachable(String(error)),
   });
-});
-
-it('makes no card due before the limits are set again that the live store has lost', async () => {
-  restoreLimits = () => Promise.reject(new Error('the record store is away'));
-  await expect(feeder.runOnce()).rejects.toThrow('away');
-  expect((await live.work.counts('package')).due).toBe(0);
-  const leads: number[] = [];
-  restoreLimits = async (lead) => void leads.push(lead, (await live.work.counts('package')).due);
-  await feeder.runOnce();
-  expect(leads).toEqual([1, 0]);
-  expect((await live.work.counts('package')).due).toBe(3);
 });
 
 it('makes cards with an order due for task package, and has them read from the records', async () => {

@@ -1,5 +1,6 @@
 // What one poll reports: to the statistics that the leader uses, to the log, and to the fleet when the gateway asks
 // for less. The live store is the real one of this process, the clock the test's.
+
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/cards/card.ts';
@@ -9,10 +10,10 @@ import { CardPoller, failureNoteOf, NO_RETRY, retryOf } from '../../../../src/en
 import { Deadline, type TaskResult } from '../../../../src/engine/work/task.ts';
 import { GatewayError, type GatewayFailure } from '../../../../src/gateway/gateway.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { WorkQueue } from '../../../../src/store/ports/live/work-queue.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 const CARD = { cardId: 7, iccid: '8986000000000000007' } as Card;
 const OUTCOME = { cardId: 7, taskType: 'carddata', polledAtMs: 1 } as const;
@@ -33,7 +34,7 @@ beforeEach(() => {
   clock = new FakeClock();
   // A process that has been up for a while: a duration is a difference.
   clock.advance(1_000_000);
-  live = openEmbeddedLiveStore({ clock });
+  live = openLimitedLiveStore({ clock });
   const onError = (error: unknown) => expect.unreachable(String(error));
   stats = new StatsRecorder({
     live,
@@ -165,6 +166,7 @@ it('pauses the type for as long as a gateway asks that refuses every call', asyn
       source: 'gateway',
       reason: 'flow answered HTTP 503',
       by: 'w',
+      id: null,
       sinceMs: clock.now(),
       untilMs: clock.now() + 7_000,
     },

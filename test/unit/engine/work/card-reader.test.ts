@@ -1,9 +1,10 @@
 // Cards for the workers: what the cache holds from there, what it lacks from the records, once.
+
 import { beforeEach, expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import { CardReader } from '../../../../src/engine/work/card-reader.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const TTL_MS = 60_000;
@@ -20,7 +21,7 @@ beforeEach(() => {
   clock = new FakeClock();
   asked = [];
   answers = Promise.resolve();
-  const { cards } = openEmbeddedLiveStore({ clock });
+  const { cards } = openLimitedLiveStore({ clock });
   const byIds = async (ids: readonly number[]) => {
     asked.push(ids);
     await answers;

@@ -1,15 +1,16 @@
 // The leader's housekeeping, on the live store of this process: what dead workers held, the workers themselves, the
 // partitions of the months to come, and usage of months that have not begun, which is looked for once a minute and given
 // back card by card until none is left.
+
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { Reaper } from '../../../../src/engine/work/reaper.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { FoldBackRequest, ResultRecords } from '../../../../src/store/ports/records/record-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 let clock: FakeClock;
 let live: LiveStore;
@@ -22,7 +23,7 @@ let reaper: Reaper;
 
 beforeEach(() => {
   clock = new FakeClock('2026-11-30T22:00:00Z');
-  live = openEmbeddedLiveStore({ clock });
+  live = openLimitedLiveStore({ clock });
   [fence, months, looks, lines, isAway] = [1, [], 0, [], false];
   reaper = new Reaper({
     live,

@@ -1,5 +1,6 @@
 // What a worker may do with what it claimed, and how long: repeated claims, deadlines, slots at the end. The live store
 // is the real one of this process, on a clock that the test moves; passes are made one by one.
+
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/cards/card.ts';
@@ -18,6 +19,7 @@ import type { FailureNote, NotedFailure } from '../../../../src/store/ports/live
 import type { Settlement, WorkItem, WorkQueue } from '../../../../src/store/ports/live/work-queue.ts';
 import type { OwedCard } from '../../../../src/store/ports/records/trigger-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore, pauseByOperator, setLimit } from '../../../support/limits.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const LEASE_MS = 15_000;
@@ -54,7 +56,7 @@ const unexpected = (error: unknown) => expect.unreachable(String(error));
 
 beforeEach(() => {
   clock = new FakeClock();
-  live = openEmbeddedLiveStore({ clock });
+  live = openLimitedLiveStore({ clock });
   [polls, verdicts, waits, noted, written, caps, counted, deferred] = [[], [], [], [], [], [], [], []];
   [stale, metered] = [[], []];
   poll = async () => {};
@@ -127,6 +129,7 @@ function makeWorker(work: Partial<WorkQueue> = {}, over: Partial<Deps> = {}): Wo
     live: {
       work: {
         claim: (type, request) => live.work.claim(type, request),
+        hold: (type, items) => live.work.hold(type, items),
         release: (type, items) => live.work.release(type, items),
         pause: (type, pause) => live.work.pause(type, pause),
         onWork: (type, listener) => live.work.onWork(type, listener),
@@ -265,6 +268,35 @@ it('gives slots back again when that failed, with the next pass', async () => {
   await worker.stop();
 });
 
+it.each([
+  ['by its next claim', 100],
+  ['also while it claims nothing', 0],
+])('holds the slots of its calls in flight again in a live store that lost them, %s', async (_, calls) => {
+  let permitted = 100;
+  const worker = makeWorker(
+    {},
+    { flow: { ...permitting(100).flow, permit: () => ({ calls: permitted, trickle: false }) } },
+  );
+  let answer = () => {};
+  poll = () =>
+    new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+  await live.manual.push('realname', ['1']);
+  await worker.runOnce();
+  await polled(1);
+  live = openEmbeddedLiveStore({ clock });
+  permitted = calls;
+  clock.advance(500);
+  await worker.runOnce();
+  expect(await slotsHeld()).toBe(1);
+  answer();
+  await waitFor(() => worker.inFlight === 0, { everyMs: 1, what: 'the call to end' });
+  await worker.runOnce();
+  expect(await slotsHeld()).toBe(0);
+  await worker.stop();
+});
+
 /** A store of which these items are claimed, once. */
 function claiming(...items: ReadonlyArray<Partial<WorkItem>>): Partial<WorkQueue> {
   const waiting = items.map((item): WorkItem => {
@@ -273,6 +305,7 @@ function claiming(...items: ReadonlyArray<Partial<WorkItem>>): Partial<WorkQueue
   });
   return {
     claim: async () => ({
+      inForce: true,
       items: waiting.splice(0),
       claimedAtMs: clock.now(),
       lateMs: [],
@@ -539,7 +572,7 @@ it('has flow control make room when the limit is used up, and only then', async 
   const { flow, madeRoom } = permitting(100);
   const { waiting } = answering();
   const worker = makeWorker({}, { flow });
-  await live.work.setMaxConcurrency('realname', 2);
+  await setLimit(live.work, 'realname', 2);
   await live.manual.push('realname', ['1']);
   await worker.runOnce();
   expect(madeRoom).toEqual([]);
@@ -584,7 +617,7 @@ it('notes that the limit is reached, and looks again soon for a slot that others
     return (await live.stats.read('realname')).limitReached;
   };
   const worker = makeWorker({}, { stats });
-  await live.work.setMaxConcurrency('realname', 2);
+  await setLimit(live.work, 'realname', 2);
   await live.manual.push('realname', ['1']);
   await worker.runOnce();
   expect(await limitReached(), 'one slot is free').toBe(0);
@@ -592,7 +625,7 @@ it('notes that the limit is reached, and looks again soon for a slot that others
   const rests = [await worker.runOnce(), await worker.runOnce(), await worker.runOnce()];
   expect(rests).toEqual([25, 25, 25]);
   expect(await limitReached()).toBe(3);
-  await live.work.pause('realname', { source: 'operator', ms: 1_000, reason: 'r', by: 'o' });
+  await pauseByOperator(live.work, 'realname', { ms: 1_000, reason: 'r', by: 'o' });
   await worker.runOnce();
   expect(await limitReached(), 'it is the pause that keeps cards waiting').toBe(3);
   await polled(2);
@@ -604,7 +637,7 @@ it('rests until a pause ends, a quarter of a second at most: it may be lifted', 
   const worker = makeWorker();
   // A process that has been up for a while.
   clock.advance(1_000_000);
-  await live.work.pause('realname', { source: 'operator', ms: 1_000, reason: 'r', by: 'o' });
+  await pauseByOperator(live.work, 'realname', { ms: 1_000, reason: 'r', by: 'o' });
   expect(await worker.runOnce()).toBe(250);
   expect(worker.pausedMs).toBe(1_000);
   clock.advance(900);
@@ -664,7 +697,7 @@ it('replaces calls that end together with one claim, two milliseconds later, whi
       return live.work.claim(type, request);
     },
   });
-  await live.work.setMaxConcurrency('realname', 5);
+  await setLimit(live.work, 'realname', 5);
   await live.manual.push('realname', cardIds(10));
   await worker.start();
   await clock.run(0);

@@ -1,10 +1,11 @@
 // What the doctor says about instances, and about scheduled cards in states that no other test creates.
+
 import { describe, expect, it } from 'vitest';
 import { instanceFindings, ringSampleFindings } from '../../../../src/operations/doctor/fleet.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import { INIT_NOT_STARTED, type InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 describe('instances', () => {
   const worker = (instanceId: string, version: string) => ({ instanceId, version }) as InstanceInfo;
@@ -42,7 +43,7 @@ describe('the sample of scheduled cards', () => {
   const loaded = { ...INIT_NOT_STARTED, status: 'completed' as const };
 
   async function setUp(members: readonly number[], cards: readonly number[]) {
-    const live = openEmbeddedLiveStore({ clock: systemClock });
+    const live = openLimitedLiveStore({ clock: systemClock });
     await live.rings.configure({ configId: 1, taskType: 'realname' }, { intervalMs: 60_000, enabled: true });
     await live.rings.startGeneration({ configId: 1, taskType: 'realname' }, 1_024);
     await live.rings.add({ configId: 1, taskType: 'realname' }, members);

@@ -1,10 +1,10 @@
 // What the doctor says of single servers: every state in which a Redis or a PostgreSQL can be found.
+
 import { describe, expect, it } from 'vitest';
 import { liveStoreFindings, liveStoreNotOpened } from '../../../../src/operations/doctor/live-store.ts';
 import { recordStoreFindings, recordStoreNotOpened } from '../../../../src/operations/doctor/record-store.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveServer, MissingRights } from '../../../../src/store/ports/live/live-store.ts';
 import type {
   HeldSnapshot,
@@ -12,6 +12,7 @@ import type {
   RecordStore,
 } from '../../../../src/store/ports/records/record-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 const MIB = 1_048_576;
 const CLOCK = new FakeClock('2026-11-15T00:00:00Z');
@@ -54,7 +55,7 @@ describe('a Redis', () => {
       const ms = workMs[i] ?? (i in workMs ? null : 0);
       return ms === null ? null : 5 + (ms * elapsedMs) / 1e6;
     };
-    const embedded = openEmbeddedLiveStore({ clock: CLOCK });
+    const embedded = openLimitedLiveStore({ clock: CLOCK });
     const live = {
       ...embedded,
       missingRights: async () => missing ?? embedded.missingRights(),

@@ -62,6 +62,7 @@ const counts = (over: Partial<TaskFacts['counts']> = {}): TaskFacts['counts'] =>
   maxConcurrency: 100,
   effectiveConcurrency: 100,
   leaderLimit: null,
+  inForce: true,
   ...over,
 });
 

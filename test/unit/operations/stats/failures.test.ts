@@ -1,10 +1,11 @@
 // Failures at the operations: why polls fail, the most frequent first, and which cards fail now, the latest first.
+
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HistoryOperations } from '../../../../src/operations/stats/history.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { idsBetween } from '../../../support/card-table.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 import { PolledFleet } from '../../../support/polled-fleet.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
 
@@ -15,7 +16,7 @@ let history: HistoryOperations;
 
 beforeEach(() => {
   clock = new FakeClock();
-  live = openEmbeddedLiveStore({ clock });
+  live = openLimitedLiveStore({ clock });
   fleet = new PolledFleet(live, clock);
   history = new HistoryOperations({ live });
 });

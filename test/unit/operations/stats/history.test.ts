@@ -1,11 +1,12 @@
 // History at the operations: how far back which steps reach, and the success rate that samples do not hold.
+
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TaskSample } from '../../../../src/domain/stats/history.ts';
 import { perTaskType } from '../../../../src/domain/task-type.ts';
 import { HistoryOperations } from '../../../../src/operations/stats/history.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../../support/limits.ts';
 
 const SAMPLE: TaskSample = {
   ratePerSecond: 8,
@@ -27,7 +28,7 @@ let history: HistoryOperations;
 
 beforeEach(() => {
   clock = new FakeClock();
-  live = openEmbeddedLiveStore({ clock });
+  live = openLimitedLiveStore({ clock });
   history = new HistoryOperations({ live });
 });
 

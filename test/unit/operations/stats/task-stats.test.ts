@@ -20,6 +20,7 @@ const counts: LimitedCounts = {
   maxConcurrency: 7,
   effectiveConcurrency: 7,
   leaderLimit: null,
+  inForce: true,
 };
 
 function ring(changes: Partial<RingState>): RingState {

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { openEmbeddedLiveStore } from '../../../../../src/store/memory/live-store.ts';
 import { readFleet } from '../../../../../src/store/ports/live/fleet-reading.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
+import { openLimitedLiveStore } from '../../../../support/limits.ts';
 import { statsDelta } from '../../../../support/stats-delta.ts';
 
 it('judges each task type by its own rings, queue and polls', async () => {
   const clock = new FakeClock(Date.parse('2026-11-21T02:00:00Z'));
-  const live = openEmbeddedLiveStore({ clock });
+  const live = openLimitedLiveStore({ clock });
   for (const [configId, taskType, members] of [
     [1, 'realname', [1, 2, 3]],
     [2, 'package', [4]],
@@ -37,7 +37,7 @@ it('judges each task type by its own rings, queue and polls', async () => {
 });
 
 it("judges the schedule by the store's clock, which dates it", async () => {
-  const live = openEmbeddedLiveStore({ clock: new FakeClock(Date.now() - 600_000) });
+  const live = openLimitedLiveStore({ clock: new FakeClock(Date.now() - 600_000) });
   const ring = { configId: 1, taskType: 'carddata' } as const;
   await live.rings.configure(ring, { intervalMs: 60_000, enabled: true });
   await live.rings.startGeneration(ring, 64);
