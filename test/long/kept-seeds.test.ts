@@ -1,5 +1,5 @@
 // Nights in which a fault of cardpoll was found (docs/proof.md), lived again. A seed belongs here while it finds the mutant that brings
-// its fault back: half-of-the-former-month, limits-set-late.
+// its fault back: half-of-the-former-month, claim-before-in-force-embedded.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ const PROVE = [fileURLToPath(new URL('../world/run.js', import.meta.url)), 'prov
 
 it.each([
   ['a month is counted whose counter has grown past half of the former one', '4011'],
-  ['the ceiling of the gateway is put back before cards are due again after Redis lost its data', '4004'],
+  ['nothing is claimed before limits and ceiling are in force again after Redis lost its data', '4004'],
 ])('%s (seed %s)', async (_, seed) => {
   const prove = spawn('node', [
     ...PROVE,

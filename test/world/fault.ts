@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { CardpollError } from '../../src/platform/errors.ts';
 import { fileOf, type WorldCard } from './cards.ts';
 import type { Instance } from './instance.ts';
+import type { StoreKind } from './live/world-live.ts';
 import type { Outside } from './outside.ts';
 import type { Random } from './virtual/random.ts';
 import { ACTOR, type World } from './world.ts';
@@ -14,6 +15,8 @@ export interface Fault<Seen = World> {
   readonly name: string;
   /** How often it is drawn, against others; 1 when absent. */
   readonly weight?: number;
+  /** It happens to this live store; absent: to each. */
+  readonly only?: StoreKind;
   /** @returns what it does, for the story, or null: there is nothing to do it to. What lasts, `lasting` ends. */
   begin(world: Seen, draw: Random): string | null | Promise<string | null>;
 }

@@ -48,12 +48,18 @@ export interface Way {
 
 export const OPEN_WAY: Way = { isCut: false, isSilent: false, lostBefore: 0, lostAfter: 0, delayMs: 0 };
 
+function isTroubled(way: Way): boolean {
+  return way.isCut || way.isSilent || way.delayMs > 0 || way.lostBefore + way.lostAfter > 0;
+}
+
 type Work = (...args: unknown[]) => Promise<unknown>;
 
 export class Instance {
   state: 'up' | 'frozen' | 'dead' = 'up';
   /** When it stood still, or a call of it to the live store failed or was slow, last. */
   troubledAt = Number.NEGATIVE_INFINITY;
+  recordsTroubledAt = Number.NEGATIVE_INFINITY;
+  readonly bornAt: number;
   /** Its clock is ahead by so much. */
   skewMs = 0;
   readonly ways = { live: { ...OPEN_WAY }, records: { ...OPEN_WAY } };
@@ -80,6 +86,7 @@ export class Instance {
     private readonly world: World,
   ) {
     const { time } = world;
+    this.bornAt = time.now;
     this.clock = {
       now: () => Math.round(time.wall + this.skewMs),
       monotonic: () => time.now,
@@ -87,9 +94,10 @@ export class Instance {
     };
     this.death.catch(() => {});
     const { clock } = this;
+    const shared = world.shared.open();
     const live = this.#port(
       'live',
-      () => world.live as unknown as Record<string, unknown>,
+      () => shared() as unknown as Record<string, unknown>,
     ) as unknown as World['live'];
     const records = this.#port(
       'records',
@@ -173,6 +181,11 @@ export class Instance {
         digest: this.#digest,
       },
     );
+  }
+
+  /** A store does not answer it as always. */
+  get isAway(): boolean {
+    return Object.values(this.ways).some(isTroubled);
   }
 
   /** As a daemon does, which a service manager starts again until its start succeeds. */
@@ -301,8 +314,7 @@ export class Instance {
     const way = this.ways[store];
     time.active(`${this.id} ${name}`);
     world.trace(`${this.id} ${name}`);
-    const isTroubled = way.isCut || way.isSilent || way.delayMs > 0 || way.lostBefore + way.lostAfter > 0;
-    if (store === 'live' && isTroubled) this.troubledAt = time.now;
+    if (isTroubled(way)) this[store === 'live' ? 'troubledAt' : 'recordsTroubledAt'] = time.now;
     if (this.state !== 'up') await this.awake();
     if (this.dies !== null) this.dies.calls -= 1;
     const dies = this.dies !== null && this.dies.calls <= 0 ? this.dies : null;

@@ -7,6 +7,7 @@ import { cleanup } from './invariants/cleanup.ts';
 import { counters } from './invariants/counters.ts';
 import { fenced } from './invariants/fenced.ts';
 import { held } from './invariants/held.ts';
+import { inForce } from './invariants/in-force.ts';
 import { leader } from './invariants/leader.ts';
 import { limit } from './invariants/limit.ts';
 import { liveness } from './invariants/liveness.ts';
@@ -26,7 +27,7 @@ import { usage } from './invariants/usage.ts';
 import { waiting } from './invariants/waiting.ts';
 
 export const INVARIANTS: readonly Invariant[] = [
-  ...[limit, rate, oneCall, waiting, liveness, leader, counters],
+  ...[limit, inForce, rate, oneCall, waiting, liveness, leader, counters],
   ...[onlyOver, stopOnce, budget, modes, overStopped, resumes],
   ...[claimed, fenced, orders, held, retries],
   ...[usage, triggers, alerts, cleanup, memory, unhandled],

@@ -1,13 +1,13 @@
 // One seed: a world that begins, lives with its faults, gets time to recover, and is judged. What happens when is drawn first, so that a
 // night can be lived again without some of it.
 import type { Fault } from './fault.ts';
-import { FAULTS } from './faults.ts';
+import { faultsOn } from './faults.ts';
 import type { GatewayWatcher } from './gateway.ts';
 import type { Checks } from './invariant.ts';
 import { INVARIANTS } from './invariants.ts';
 import { reality } from './virtual/globals.ts';
 import { Random } from './virtual/random.ts';
-import { World, type WorldSize } from './world.ts';
+import { type Ground, World, type WorldSize } from './world.ts';
 
 export interface Night extends WorldSize {
   /** Numbers of the faults that happen; null: all that were drawn. */
@@ -70,9 +70,9 @@ export function drawn<Seen>(
   return instants.sort((a, b) => a - b).map((at, i) => ({ number: i + 1, at, fault: draw.oneOf(weighed) }));
 }
 
-export async function live(night: Night, database: Blob): Promise<Verdict> {
+export async function live(night: Night, ground: Ground): Promise<Verdict> {
   const began = reality.now();
-  const world = await World.begin(night, database);
+  const world = await World.begin(night, ground);
   const { time } = world;
   const watches = INVARIANTS.map((invariant) => {
     const checks = { made: 0 };
@@ -91,7 +91,9 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
     happened[fault.name] = (happened[fault.name] ?? 0) + 1;
     world.tell(`fault ${number}`, `${fault.name}: ${what}`);
   };
-  const events = drawn(night, FAULTS).filter(({ number }) => night.faults?.includes(number) ?? true);
+  const events = drawn(night, faultsOn(night.store)).filter(
+    ({ number }) => night.faults?.includes(number) ?? true,
+  );
   const end = night.minutes * 60_000;
   const calmAt = disorderMs(night);
   const drillAt = calmAt + DRILL_AFTER_MS;

@@ -1,5 +1,6 @@
 // The arguments of `npm run prove`.
 import { parseArgs } from 'node:util';
+import type { StoreKind } from './live/world-live.ts';
 
 export interface ProveOptions {
   readonly seeds: number;
@@ -7,6 +8,8 @@ export interface ProveOptions {
   readonly instances: number;
   readonly cards: number;
   readonly from: number;
+  /** The live store. */
+  readonly store: StoreKind;
   readonly faults: readonly number[] | null;
   /** Ends with the first failure, as it is: nothing is left out of it. */
   readonly first: boolean;
@@ -20,13 +23,18 @@ const BOUNDS = {
   from: { min: 1, max: 2 ** 31, is: 'the first seed' },
 } as const;
 
-/** @returns a sentence where they cannot be read. */
+/**
+ * @param stores that may be asked for, the usual one first
+ * @returns a sentence where they cannot be read.
+ */
 export function readOptions(
   args: readonly string[],
   defaults: Readonly<Record<Exclude<keyof typeof BOUNDS, 'from'>, number>>,
+  stores: readonly [StoreKind, ...StoreKind[]],
 ): ProveOptions | string {
   const options = {
     ...Object.fromEntries(Object.keys(BOUNDS).map((name) => [name, { type: 'string' as const }])),
+    store: { type: 'string' as const },
     faults: { type: 'string' as const },
     first: { type: 'boolean' as const },
   };
@@ -39,7 +47,7 @@ export function readOptions(
   } catch (error) {
     return `${(error as Error).message.split('\n')[0]}; options: ${Object.entries(BOUNDS)
       .map(([name, { is }]) => `--${name} (${is})`)
-      .join(', ')}`;
+      .join(', ')}, --store (${stores.join(' or ')})`;
   }
   const numbers: Record<string, number> = {};
   const usual: Readonly<Record<string, number>> = { ...defaults, from: 1 };
@@ -51,12 +59,16 @@ export function readOptions(
       return `--${name} takes a whole number from ${min} to ${max}, not "${text}"`;
     numbers[name] = value;
   }
+  const { store = stores[0] } = given;
+  const live = stores.find((one) => one === store);
+  if (live === undefined) return `--store takes ${stores.join(' or ')}, not "${store}"`;
   const faults = given.faults as string | undefined;
   if (faults !== undefined && !/^(none|\d+(,\d+)*)$/.test(faults))
     return '--faults takes numbers of faults, with commas, or none';
   const chosen = faults === undefined ? null : faults === 'none' ? [] : faults.split(',').map(Number);
   return {
-    ...(numbers as unknown as Omit<ProveOptions, 'faults' | 'first'>),
+    ...(numbers as unknown as Omit<ProveOptions, 'store' | 'faults' | 'first'>),
+    store: live,
     faults: chosen,
     first: given.first === true,
   };

@@ -25,7 +25,7 @@ const LOOK_EVERY_MS = 200;
 const DEFAULTS = { seeds: 4, minutes: 14, instances: 2, cards: 200 };
 
 export async function run(args: string[]): Promise<number> {
-  const options = readOptions(args, DEFAULTS);
+  const options = readOptions(args, DEFAULTS, ['redis']);
   if (typeof options === 'string') {
     process.stderr.write(`prove:processes: ${options}\n`);
     return 64;

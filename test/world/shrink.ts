@@ -1,6 +1,6 @@
 // Makes a night that fails as small as it goes: its shortest beginning, and the fewest faults, by halving. A smaller night is taken only if
 // the same invariant fails in it.
-import { FAULTS } from './faults.ts';
+import { faultsOn } from './faults.ts';
 import { drawn, type Night, type Verdict } from './night.ts';
 
 export interface Shrunk {
@@ -27,11 +27,10 @@ export async function shrink(
     best = verdict;
     return true;
   };
-  const all = drawn(failed.night, FAULTS).map(({ number }) => number);
+  const plan = drawn(failed.night, faultsOn(failed.night.store));
+  const all = plan.map(({ number }) => number);
   // Faults after the failure had no part in it.
-  let kept =
-    failed.night.faults ??
-    all.slice(0, drawn(failed.night, FAULTS).filter(({ at }) => at <= failed.virtualMs).length);
+  let kept = failed.night.faults ?? all.slice(0, plan.filter(({ at }) => at <= failed.virtualMs).length);
   await fails({ ...failed.night, faults: kept });
   for (let size = Math.ceil(kept.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let from = 0; from < kept.length; ) {

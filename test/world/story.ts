@@ -6,11 +6,12 @@ const MOST_LINES = 60;
 export type Proof = 'prove' | 'prove:processes';
 
 export function commandOf(
-  { seed, minutes, instances, cards, faults }: Night,
+  { seed, minutes, instances, cards, store, faults }: Night,
   proof: Proof = 'prove',
 ): string {
   const chosen = faults === null ? '' : ` --faults ${faults.length === 0 ? 'none' : faults.join(',')}`;
-  return `npm run ${proof} -- --seeds 1 --from ${seed} --minutes ${minutes} --instances ${instances} --cards ${cards}${chosen}`;
+  const live = store === 'embedded' ? '' : ` --store ${store}`;
+  return `npm run ${proof} -- --seeds 1 --from ${seed} --minutes ${minutes} --instances ${instances} --cards ${cards}${live}${chosen}`;
 }
 
 export function storyOf({ night, failures, story }: Verdict, proof?: Proof): string[] {

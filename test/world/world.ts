@@ -7,12 +7,14 @@ import { defaultBurst, type RateLimit } from '../../src/domain/limits/rate-limit
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { GatewayChanges } from '../support/gateway-config.ts';
-import { openPacedLiveStore } from '../support/virtual-pace.ts';
 import { drawnCard, type WorldCard } from './cards.ts';
 import { type Sim, WorldGateway } from './gateway.ts';
 import { Instance, OPEN_WAY, TIME_ZONE, worldLogger } from './instance.ts';
+import { type NightRedis, RedisWorldLive } from './live/redis.ts';
+import { EmbeddedWorldLive, type StoreKind, type WorldLive } from './live/world-live.ts';
 import { Receiver, WEBHOOK_URL } from './receiver.ts';
 import { openRecords, type WorldRecords } from './records.ts';
 import { enter } from './virtual/globals.ts';
@@ -32,6 +34,16 @@ export interface WorldSize {
   readonly cards: number;
   /** From the first instance's start to the last one's end. */
   readonly minutes: number;
+  /** The live store. */
+  readonly store: StoreKind;
+}
+
+/** What a world begins with. */
+export interface Ground {
+  /** A migrated database. */
+  readonly database: Blob;
+  /** null: no night is on Redis. */
+  readonly redis: NightRedis | null;
 }
 
 const ACTOR = { name: 'operator', role: 'operator', address: '127.0.0.1', requestId: 'world' } as const;
@@ -74,7 +86,9 @@ export class World {
     readonly ceiling: number | null;
     readonly polling: { readonly cardCacheTtlSeconds: number };
   };
-  live: LiveStore;
+  /** Where instances open the live store. */
+  readonly shared: WorldLive;
+  readonly #live: () => LiveStore;
   store!: WorldRecords;
   /** Clocks of the stores are ahead by so much. */
   readonly skewMs = { live: 0, records: 0 };
@@ -102,6 +116,11 @@ export class World {
   };
   /** Task types whose limit an operator has lowered, with the limit and since when it is known; null: it may have another one. */
   readonly limits = new Map<TaskType, { readonly limit: number; readonly since: number } | null>();
+  /** By task type: what the last answer to an operator says; null: it may be paused. */
+  readonly pauses = new Map<
+    TaskType,
+    { readonly isPaused: boolean; readonly since: number; readonly until: number } | null
+  >();
   /** When the live store lost its data, and a clock of a store was set; invariants leave a moment after them out. */
   lastLoss = Number.NEGATIVE_INFINITY;
   /** When the record store went back in time, and to when. */
@@ -118,11 +137,13 @@ export class World {
   #hash = 0x811c9dc5;
   #hash2 = 0x01000193;
   #born = 0;
-  #epoch = 0;
   readonly #recordStores: WorldRecords[] = [];
   readonly #entropy: Random;
 
-  private constructor(readonly size: WorldSize) {
+  private constructor(
+    readonly size: WorldSize,
+    redis: NightRedis | null,
+  ) {
     this.random = new Random(size.seed, 'world');
     this.ways = this.random.stream('ways');
     this.#entropy = this.random.stream('entropy');
@@ -130,7 +151,16 @@ export class World {
     const { time } = this;
     this.gateway = new WorldGateway(time, this.random.stream('gateway'), (at) => this.calendar.monthOf(at));
     this.receiver = new Receiver(time, this.random.stream('receiver'));
-    this.live = this.#newLive();
+    const clock: Clock = {
+      now: () => Math.round(this.time.wall + this.skewMs.live),
+      monotonic: () => this.time.now,
+      sleep: (ms: number) => this.time.sleep(ms),
+    };
+    this.shared =
+      redis === null
+        ? new EmbeddedWorldLive(clock)
+        : new RedisWorldLive(redis, clock, () => this.time.active('Redis'));
+    this.#live = this.shared.open();
     const perSecond = 5 + Math.ceil((3 * TASK_TYPES.length * size.cards) / INTERVAL_SECONDS);
     const rate = this.random.chance(0.3) ? { perSecond, burst: defaultBurst(perSecond) } : null;
     const rateLimits: RateLimit[] =
@@ -159,8 +189,8 @@ export class World {
     });
   }
 
-  static async begin(size: WorldSize, database: Blob): Promise<World> {
-    const world = new World(size);
+  static async begin(size: WorldSize, { database, redis }: Ground): Promise<World> {
+    const world = new World(size, redis);
     const { time } = world;
     // Before its clock is the process' own: unpacking a database takes turns of the event loop that are not the world's.
     world.store = await openRecords(database, time, 'records 1');
@@ -233,11 +263,26 @@ export class World {
     this.time.after(RESTART_AFTER_MS, () => void this.addInstance());
   }
 
-  /** The live store is empty, as after FLUSHALL or a failover without persistence. */
-  loseLiveData(): void {
+  /** The live store, as an instance of its own would have it. */
+  get live(): LiveStore {
+    return this.#live();
+  }
+
+  /** The live store is empty, as after FLUSHALL, which a server survives, or a failover without persistence. */
+  loseLiveData(keepsLife: boolean): void {
     this.lastLoss = this.time.now;
-    this.live = this.#newLive();
+    this.shared.lose(keepsLife);
     for (const type of TASK_TYPES) this.forgive(type);
+  }
+
+  /** @returns what has another server answer with the live data of now. */
+  async keepLiveData(): Promise<() => void> {
+    const putBack = await this.shared.keep();
+    return () => {
+      this.lastLoss = this.time.now;
+      putBack();
+      for (const type of TASK_TYPES) this.forgive(type);
+    };
   }
 
   /** Whether calls may be under way whose leases ended early: also those that were claimed before and are made after that. */
@@ -273,6 +318,7 @@ export class World {
       this.store = kept;
       this.lastReturn = { at: this.time.now, to };
       for (const type of this.limits.keys()) this.limits.set(type, null);
+      for (const type of this.pauses.keys()) this.pauses.set(type, null);
       for (const sim of this.gateway.sims.values()) sim.isRecorded = false;
       for (const one of this.formerFacts) if (one.until >= to) one.until = Number.POSITIVE_INFINITY;
     };
@@ -368,17 +414,7 @@ export class World {
   async close(): Promise<void> {
     for (const instance of this.instances) instance.kill();
     enter(null);
+    this.shared.close();
     for (const store of this.#recordStores) await store.close();
-  }
-
-  #newLive(): LiveStore {
-    this.#epoch += 1;
-    const identity = `live ${this.#epoch}`;
-    const clock = {
-      now: () => Math.round(this.time.wall + this.skewMs.live),
-      monotonic: () => this.time.now,
-      sleep: (ms: number) => this.time.sleep(ms),
-    };
-    return { ...openPacedLiveStore({ clock }), identity: async () => identity };
   }
 }

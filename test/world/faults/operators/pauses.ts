@@ -1,6 +1,7 @@
-import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
+import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { ask, type Fault, insist } from '../../fault.ts';
-import { ACTOR } from '../../world.ts';
+import type { Random } from '../../virtual/random.ts';
+import { ACTOR, type World } from '../../world.ts';
 
 export const pauses: Fault = {
   name: 'polling changed',
@@ -13,16 +14,20 @@ export const pauses: Fault = {
       asked(world, draw, `config ${configId}`, ({ configs }) =>
         configs.update(ACTOR, configId, { status: of }, null),
       );
-    void ask(world, draw, what, async ({ pauses: all, concurrency, init }) => {
-      if (what === 'pause') await all.pause(ACTOR, { taskType, seconds, reason: 'as drawn' });
-      if (what === 'reset') {
-        world.forgive(taskType);
-        await concurrency.reset(ACTOR, taskType);
-        world.forgive(taskType);
-      }
-      if (what === 'rebuild') await init.rebuild(ACTOR);
-    });
-    if (what === 'disable')
+    if (what === 'pause') {
+      // Two operators at once could not say what is in force.
+      if (world.pauses.get(taskType) === null) return null;
+      void pause(world, draw, taskType, seconds);
+    } else if (what !== 'disable') {
+      void ask(world, draw, what, async ({ concurrency, init }) => {
+        if (what === 'reset') {
+          world.forgive(taskType);
+          await concurrency.reset(ACTOR, taskType);
+          world.forgive(taskType);
+        }
+        if (what === 'rebuild') await init.rebuild(ACTOR);
+      });
+    } else
       void (async () => {
         await status(0, ask);
         await world.time.sleep(seconds * 1_000);
@@ -33,3 +38,25 @@ export const pauses: Fault = {
       : `${what} ${taskType} ${seconds} s`;
   },
 };
+
+/** Ended early, or when it is not known whether it began. */
+async function pause(world: World, draw: Random, taskType: TaskType, seconds: number): Promise<void> {
+  world.pauses.set(taskType, null);
+  const until = world.time.now + seconds * 1_000;
+  const answer = await ask(world, draw, 'pause', ({ pauses: all }) =>
+    all.pause(ACTOR, { taskType, seconds, reason: 'as drawn' }),
+  );
+  if (answer !== null) world.pauses.set(taskType, { isPaused: true, since: world.time.now, until });
+  if (answer !== null && draw.chance(0.5)) return;
+  const mine = world.pauses.get(taskType);
+  await world.time.sleep(draw.below(seconds * 1_000));
+  if (world.pauses.get(taskType) !== mine) return;
+  await endPause(world, draw, taskType);
+}
+
+export async function endPause(world: World, draw: Random, taskType: TaskType): Promise<void> {
+  world.pauses.set(taskType, null);
+  await insist(world, draw, 'resume', ({ pauses: all }) => all.resume(ACTOR, taskType));
+  const { now } = world.time;
+  world.pauses.set(taskType, { isPaused: false, since: now, until: now });
+}

@@ -1,6 +1,7 @@
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { type Fault, importCards, insist } from '../../fault.ts';
 import { ACTOR, LIMIT } from '../../world.ts';
+import { endPause } from '../operators/pauses.ts';
 
 /** As when a standby takes over that was behind. Operators do again what they did last. */
 export const recordsReturn: Fault = {
@@ -26,6 +27,7 @@ export const recordsReturn: Fault = {
         await insist(world, draw, `limit ${LIMIT}`, ({ concurrency }) =>
           concurrency.set(ACTOR, type, LIMIT, null),
         );
+      for (const type of world.pauses.keys()) await endPause(world, draw, type);
       await insist(world, draw, 'mode', ({ stops }) => stops.setMode(ACTOR, 'enforce', 'as before', null));
       world.mode = { mode: 'enforce', since: world.time.now };
     };
