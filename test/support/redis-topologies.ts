@@ -75,6 +75,26 @@ export async function startRedisCluster(tls?: ServerTls): Promise<RedisCluster> 
   };
 }
 
+/** A node that follows this master. It goes with the test file, or by its stop(). */
+export async function addReplica(
+  { nodes }: Pick<RedisCluster, 'nodes'>,
+  master: RedisServer,
+): Promise<RedisServer> {
+  const replica = await startRedis({ port: await freePort(BUS_OFFSET), args: CLUSTER_ARGS });
+  const [client, ofMaster] = [commandClient(replica), commandClient(master)];
+  const id = await ofMaster.cluster('MYID');
+  for (const { port } of nodes) await client.cluster('MEET', '127.0.0.1', port);
+  await waitFor(async () => (await client.cluster('REPLICATE', String(id))) === 'OK', {
+    what: 'the replica to know its master',
+  });
+  await waitFor(async () => /master_link_status:up/.test(await client.info('replication')), {
+    what: 'the replica to follow',
+  });
+  client.disconnect();
+  ofMaster.disconnect();
+  return replica;
+}
+
 /** @param secured the URL is one over TLS then, and the sentinels have a password */
 export async function startRedisSentinel(
   sentinelCount = 2,

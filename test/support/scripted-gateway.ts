@@ -22,6 +22,8 @@ export interface ScriptedAnswer {
   /** A string is sent as it is, anything else as `data` of a successful envelope. */
   readonly body?: unknown;
   readonly delayMs?: number;
+  /** It is sent once this is fulfilled. */
+  readonly after?: Promise<unknown>;
 }
 
 export type Script = (call: ScriptedCall) => ScriptedAnswer;
@@ -72,6 +74,7 @@ export async function startScriptedGateway(first: Script = healthy, onPort = 0):
         .writeHead(answer.status ?? 200, answer.headers)
         .end(typeof data === 'string' ? data : JSON.stringify({ code: 200, msg: 'ok', data }));
     };
+    await answer.after;
     if ((answer.delayMs ?? 0) > 0) setTimeout(send, answer.delayMs);
     else send();
   };
