@@ -176,13 +176,13 @@ export function logCauses(instances: readonly InstanceInfo[]): Cause[] {
 /** A failover or a restored copy changes a limit and a pause of each task type, at most. */
 const MOST_PUT_BACK_SHOWN = 3;
 
-function putBackCauses(instances: readonly InstanceInfo[]): Cause[] {
+export function putBackCauses(instances: readonly InstanceInfo[]): Cause[] {
   const all = instances.flatMap(({ putBack = [] }) => putBack).sort((a, b) => b.atMs - a.atMs);
   const [oldest] = all.slice(-1);
   if (oldest === undefined) return [];
   const shown = all.slice(0, MOST_PUT_BACK_SHOWN).map(({ text }) => text);
   if (all.length > shown.length) shown.push(`and ${all.length - shown.length} more`);
-  const text = `${shown.join('; ')}: it failed over, was restored or was changed by hand; what is of record is in force again`;
+  const text = `${shown.join('; ')}: Redis may have failed over, been restored or been changed by hand; what is of record is in force again`;
   return [
     {
       code: 'put_back',

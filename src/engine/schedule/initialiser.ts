@@ -43,7 +43,6 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly offers: Offers;
   readonly calendar: MonthCalendar;
   readonly matcher: () => ConfigMatcher;
-  /** Those of operators that the live store has lost: limits, the gateway's ceiling and pauses. */
   /** Cards in one batch; initPauseMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;
   readonly initPauseMs: number;

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type ClockGap, logCauses, reloadCauses, zoneCauses } from '../../../src/health/fleet-faults.ts';
+import {
+  type ClockGap,
+  logCauses,
+  putBackCauses,
+  reloadCauses,
+  zoneCauses,
+} from '../../../src/health/fleet-faults.ts';
 import {
   fleetReasons,
   healthOfReasons,
@@ -691,4 +697,19 @@ it('a reason stays for ten seconds once it was shown, and no longer for having b
   expect(kept.with([], 61_000)).toEqual([]);
   kept.with(full, 70_000);
   expect(kept.with([], 3_000), 'a clock that was set back').toEqual([]);
+});
+
+it('shows the three newest repairs of limits and pauses, and since when there are some', () => {
+  const repaired = (id: string, ...times: number[]) => ({
+    ...instanceOf(id),
+    putBack: times.map((atMs) => ({ atMs, text: `put back: at ${atMs}` })),
+  });
+  expect(putBackCauses([instanceOf('a')])).toEqual([]);
+  const [one] = putBackCauses([repaired('a', 5)]);
+  expect(one).toMatchObject({ code: 'put_back', severity: 'warning', sinceMs: 5 });
+  expect(one?.text).toMatch(/^put back: at 5: Redis may have failed over/);
+  // Two leaders, one after the other.
+  const [four] = putBackCauses([repaired('a', 9, 3), repaired('b', 7, 5)]);
+  expect(four).toMatchObject({ sinceMs: 3 });
+  expect(four?.text).toMatch(/^put back: at 9; put back: at 7; put back: at 5; and 1 more: /);
 });
