@@ -112,7 +112,6 @@ export const OF_A_START: readonly string[] = [
   'gateway_slow',
   'interval_missed',
   'nothing_polled',
-  'not_in_force',
 ];
 
 /** As a warning that says why: no one is to be woken by a start. */
@@ -156,8 +155,9 @@ export function healthOfReasons(reasons: readonly HealthReason[]): Health {
   return worst(reasons.map(({ severity }) => severity));
 }
 
-function inForceReasons({ inForce }: TaskHealthInputs): Cause[] {
-  if (inForce) return [];
+function inForceReasons({ inForce, starting }: TaskHealthInputs): Cause[] {
+  // Every start begins so, and the leader ends it within seconds.
+  if (inForce || starting) return [];
   return [{ code: 'not_in_force', severity: 'alert', text: NOT_IN_FORCE, command: 'cardpoll doctor' }];
 }
 

@@ -2,6 +2,7 @@
 // for, which is that cards are polled as configured. The heartbeat for those who watch from outside (engine/alerts/outside-heartbeat.ts)
 // is sent only while that promise is kept. Pure.
 import { RULE_TYPE_FACTS, type TaskConditions } from '../domain/alerts/alert-rule.ts';
+import { NOT_IN_FORCE } from '../domain/limits/in-force.ts';
 import { sum } from '../domain/numbers.ts';
 import { perTaskType, type TaskType } from '../domain/task-type.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
@@ -65,6 +66,8 @@ export function brokenPromise(judged: Omit<Judged, 'gateway'>): string | null {
   const calmed = isStarting(instances, nowMs) ? OF_A_START : [];
   const reason = reasons.find(({ code, severity }) => severity === 'alert' || calmed.includes(code));
   if (reason !== undefined) return `${reason.code}: ${reason.text}`;
+  // Health leaves it out while the fleet starts.
+  if (!tasks.every(({ counts }) => counts.inForce)) return NOT_IN_FORCE;
   const isBuilt = init.status === 'completed' || (init.status === 'running' && init.reason !== 'build');
   if (!isBuilt) return 'the cards are being loaded into their rings';
   if (sum(tasks.map(({ metrics }) => metrics.schedule.demandPerSecond)) === 0) {

@@ -684,6 +684,13 @@ it('a fleet that has just started wakes no one for its metrics', () => {
   expect(taskReasons({ ...FINE, breakers: [BREAKER], starting: true })[0]?.severity).toBe('alert');
 });
 
+it('says that limits and pauses are not in force, unless the fleet has just started', () => {
+  expect(taskReasons({ ...FINE, inForce: false })).toMatchObject([
+    { code: 'not_in_force', severity: 'alert' },
+  ]);
+  expect(taskReasons({ ...FINE, inForce: false, starting: true })).toEqual([]);
+});
+
 it('a reason stays for ten seconds once it was shown, and no longer for having been shown for long', () => {
   const kept = new KeptReasons();
   const full = taskReasons({ ...FINE, successRate: 92 });

@@ -11,7 +11,8 @@ const task = ({
   taskType = 'realname' as TaskType,
   demandPerSecond = 10,
   polledPercent = 100 as number | null,
-} = {}) => ({ taskType, metrics: { polledPercent, schedule: { demandPerSecond } } });
+  inForce = true,
+} = {}) => ({ taskType, counts: { inForce }, metrics: { polledPercent, schedule: { demandPerSecond } } });
 const reason = (code: Read['reasons'][number]['code'], severity: 'alert' | 'warning') => ({
   ...{ code, severity, text: `words of ${code}` },
 });
@@ -52,6 +53,13 @@ it('is broken by every reason of severity alert, in its words', () => {
 
 it('is not known while the database does not answer', () => {
   expect(broken({ stops: null })).toMatch(/database/);
+});
+
+it('is broken while what is of record is not in force, also in the first minute', () => {
+  const tasks = [task(), task({ inForce: false })];
+  for (const instances of [[ago(1)], [ago(3_600)]]) {
+    expect(broken({ tasks, instances })).toMatch(/limits and pauses are not in force/);
+  }
 });
 
 it('is broken in the first minute by what is calmed then: a fleet that restarts all the time must not look well', () => {
