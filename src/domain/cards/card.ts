@@ -121,17 +121,25 @@ export const MAX_VENDOR_ID = 64;
 export const NO_VENDOR_ID = '-';
 /** Printable, without a blank at an end, and no step of a path. */
 const VENDOR_ID = /^(?!\.{1,2}$)(?!\p{Z})[^\p{C}\p{Zl}\p{Zp}]{1,64}(?<!\p{Z})$/u;
-/** A number of twelve digits, as a spreadsheet shows it. */
-const SHORTENED = /^\d([.,]\d+)?e\+\d+$/i;
+/** What spreadsheets and programs make of an id, or of a missing one: a word, or an error such as #N/A, #NV or #REF!. */
+const NO_VENDOR_IDS: ReadonlyArray<readonly [form: RegExp, why: string]> = [
+  [/^\d([.,]\d+)?e\+\d+$/i, 'was shortened by a spreadsheet: format the column as text'],
+  [/^\d+[.,]0+$/, 'was made a number by a spreadsheet or a program: format the column as text'],
+  [
+    /^[^\p{L}\p{N}]?(nan|na|n\/a|n\.a\.?|n\/d|nat|null|nil|none|undefined|无|空)[^\p{L}\p{N}]?$|^#(nv|.*[!?])$|^\\N$|^\p{P}+$/iu,
+    `means no value: leave it empty, or write ${NO_VENDOR_ID} to remove the stored one`,
+  ],
+];
 
 function vendorId(value: unknown): string {
   const text = Number.isSafeInteger(value) ? String(value) : value;
   if (typeof text === 'number')
     throw new RowProblem('vendor_id must be a string: a JSON number loses its last digits');
-  if (typeof text === 'string' && SHORTENED.test(text))
-    throw new RowProblem(`vendor_id ${show(text)} was shortened by a spreadsheet: format the column as text`);
-  if (typeof text === 'string' && VENDOR_ID.test(text)) return text;
-  throw new RowProblem(`vendor_id ${show(value)} is not 1 to 64 printable characters`);
+  if (typeof text !== 'string' || !VENDOR_ID.test(text))
+    throw new RowProblem(`vendor_id ${show(value)} is not 1 to 64 printable characters`);
+  const [, why] = text === NO_VENDOR_ID ? [] : (NO_VENDOR_IDS.find(([form]) => form.test(text)) ?? []);
+  if (why !== undefined) throw new RowProblem(`vendor_id ${show(text)} ${why}`);
+  return text;
 }
 
 function boolean(value: unknown, column: string): boolean {
