@@ -3,6 +3,7 @@
 // statements (store/sql/cards/card-columns.ts). The checks are written by hand, without a schema, because an import has millions
 // of rows and the checks are most of its work.
 import { withoutSteering } from '../plain-text.ts';
+import { bothReadings, readDecimal } from './decimal-text.ts';
 import type { UsageMonth } from './usage-month.ts';
 
 /** What an import sets and nothing else changes. */
@@ -68,7 +69,6 @@ type Reader<T> = (value: unknown, column: string) => T;
 const INT32 = [-(2 ** 31), 2 ** 31 - 1] as const;
 export const ICCID = /^\d{18,22}$/;
 const INTEGER = /^[+-]?\d{1,16}$/;
-const NUMBER = /^\+?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i;
 const BOOLEANS = new Map<unknown, boolean>([
   ['true', true],
   ['yes', true],
@@ -111,7 +111,9 @@ function iccid(value: unknown): string {
 }
 
 function megabytes(value: unknown, column: string): number {
-  const number = typeof value === 'string' && NUMBER.test(value) ? Number(value) : value;
+  const read = typeof value === 'string' ? readDecimal(value) : null;
+  if (read === 'either') throw new RowProblem(`${column} ${show(value)} is ${bothReadings(String(value))}`);
+  const number = read?.value ?? value;
   if (typeof number === 'number' && Number.isFinite(number) && number >= 0) return number;
   throw new RowProblem(`${column} ${show(value)} is not a number of megabytes (0 or more)`);
 }

@@ -11,6 +11,7 @@ import {
   RowProblem,
 } from '../../domain/cards/card.ts';
 import type { CardFilter } from '../../domain/cards/card-filter.ts';
+import { csvLine } from '../../domain/cards/csv-line.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { isObject, jsonFault, jsonIn } from '../../platform/json.ts';
 import { snakeCase } from '../../platform/snake-keys.ts';
@@ -154,8 +155,9 @@ export async function* exportCards(
   filter: CardFilter,
   format: ImportFormat,
 ): AsyncGenerator<string> {
-  const line = format === 'csv' ? csvLine : jsonLine;
-  if (format === 'csv') yield `${IMPORT_COLUMNS.join(',')}\n`;
+  const line =
+    format === 'csv' ? (card: CardImport) => csvLine(IMPORT_FIELDS.map((field) => card[field])) : jsonLine;
+  if (format === 'csv') yield csvLine(IMPORT_COLUMNS);
   let afterId: number | null = 0;
   while (afterId !== null) {
     const stretch: Awaited<ReturnType<CardRecords['list']>> = await cards.list(filter, afterId, STRETCH);
@@ -164,15 +166,6 @@ export async function* exportCards(
     // Let polls of the same process run in between.
     await nextTurn();
   }
-}
-
-function csvLine(card: CardImport): string {
-  return `${IMPORT_FIELDS.map((field) => csvField(card[field])).join(',')}\n`;
-}
-
-function csvField(value: CardImport[keyof CardImport]): string {
-  const text = String(value ?? '');
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 export function jsonLine(card: CardImport): string {

@@ -23,6 +23,7 @@ import type {
 } from '../../store/ports/records/card-records.ts';
 import { type ImportFormat, rowReader, toCardImport } from './card-file.ts';
 import type { ImportReport } from './card-report.ts';
+import { FileDecimalMark } from './file-decimal-mark.ts';
 import { type ImportLine, readLines } from './import-lines.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
@@ -55,11 +56,19 @@ export async function importCards(
   return new CardImporter(cards, options).read(input);
 }
 
+/** So many rows may wait for a number that proves the decimal mark. */
+const MOST_WAITING = 100_000;
+
 interface ImportRow {
   readonly row: CardImport;
   readonly line: number;
   /** Its ICCID is that of an earlier row with or without the last digit. */
   readonly isTwin: boolean;
+}
+
+/** A row whose allowance may be read in two ways; its `row` has none. */
+interface WaitingRow extends ImportRow {
+  readonly allowance: string;
 }
 
 type DoubtfulCards = Pick<ImportedChunk, 'newIccids' | 'rounded' | 'twins'>;
@@ -84,6 +93,9 @@ class CardImporter {
   readonly #errors: ImportReport['errors'][number][] = [];
   /** Rows of the current chunk with their line numbers, by card id: a chunk must not name a card twice. */
   #chunk = new Map<number, ImportRow>();
+  /** Rows that wait until a number of the file proves its decimal mark, by card id. */
+  #waiting = new Map<number, WaitingRow>();
+  readonly #decimalMark = new FileDecimalMark('allowance_mb');
   readonly #cardIds = new SeenNumbers();
   readonly #iccids = new SeenNumbers();
   /** The same numbers without their last digit. */
@@ -103,13 +115,17 @@ class CardImporter {
   }
 
   async read(input: Readable): Promise<ImportReport> {
+    let last = 0;
     try {
       for await (const lines of readLines(input)) {
         for (const line of lines) {
           this.#take(line);
+          if (this.#waiting.size > 0) await this.#readWaiting(line.number);
           if (this.#chunk.size >= CHUNK_ROWS) await this.#flush();
+          last = line.number;
         }
       }
+      if (this.#waiting.size > 0) throw this.#decimalMark.refusal(last);
       await this.#flush();
       await this.#writing;
       return this.#report();
@@ -124,11 +140,30 @@ class CardImporter {
       if (text === null) throw new RowProblem('longer than 64 KiB');
       const raw = this.#readRow(text);
       this.#anyLine ||= text !== '';
-      if (raw !== null) this.#add(toCardImport(raw), number);
+      if (raw === null) return;
+      const { allowance_mb: allowance } = raw;
+      const isEither = this.#decimalMark.isEither(allowance, number);
+      if (isEither) raw.allowance_mb = null;
+      this.#add(toCardImport(raw), number, isEither ? String(allowance) : null);
     } catch (error) {
       if (!(error instanceof RowProblem)) throw error;
       this.#counts.received += 1;
       this.#reject(number, error.message);
+    }
+  }
+
+  /** Reads the rows that wait, if the lines so far prove how. @throws CardpollError `ambiguous_numbers` for too many */
+  async #readWaiting(line: number): Promise<void> {
+    if (this.#decimalMark.proved === null) {
+      if (this.#waiting.size >= MOST_WAITING) throw this.#decimalMark.refusal(line);
+      return;
+    }
+    const waiting = this.#waiting;
+    this.#waiting = new Map();
+    for (const [cardId, { allowance, row, ...place }] of waiting) {
+      const allowanceMb = this.#decimalMark.numberOf(allowance);
+      this.#chunk.set(cardId, { ...place, row: { ...row, allowanceMb } });
+      if (this.#chunk.size >= CHUNK_ROWS) await this.#flush();
     }
   }
 
@@ -155,19 +190,23 @@ class CardImporter {
     };
   }
 
-  #add(row: CardImport, line: number): void {
+  /** @param allowance of a row that waits; null: of any other. */
+  #add(row: CardImport, line: number, allowance: string | null): void {
     this.#counts.received += 1;
     // The first row counts: by the time of the second it may be written.
-    const idTwice = this.#cardIds.add(String(row.cardId)) || this.#chunk.has(row.cardId);
+    const { cardId } = row;
+    const isInHand = this.#chunk.has(cardId) || this.#waiting.has(cardId);
+    const idTwice = this.#cardIds.add(String(cardId)) || isInHand;
     const stem = row.iccid.slice(0, -1);
     const isTwin = this.#iccids.has(stem) || this.#stems.has(row.iccid);
     this.#stems.add(stem);
     const iccidTwice = this.#iccids.add(row.iccid);
-    if (idTwice) this.#reject(line, `card_id ${row.cardId} appears in an earlier line, too`);
+    if (idTwice) this.#reject(line, `card_id ${cardId} appears in an earlier line, too`);
     else if (iccidTwice) this.#reject(line, `iccid ${row.iccid} appears in an earlier line, too`);
     else if (row.vendorId !== null && row.vendorId !== NO_VENDOR_ID && this.#vendorIds.add(row.vendorId))
       this.#reject(line, `vendor_id ${row.vendorId} appears in an earlier line, too`);
-    else this.#chunk.set(row.cardId, { row, line, isTwin });
+    else if (allowance === null) this.#chunk.set(cardId, { row, line, isTwin });
+    else this.#waiting.set(cardId, { row, line, isTwin, allowance });
   }
 
   async #write(rows: readonly ImportRow[]): Promise<void> {

@@ -154,6 +154,45 @@ describe('ICCIDs that may be wrong', () => {
   });
 });
 
+describe('numbers and texts of a file', () => {
+  const path = join(temporaryDirectory('numbers'), 'cards.csv');
+  const ofSpreadsheet = '\uFEFFcard_id;iccid;allowance_mb\r\n25;89860622330044550025;1.024\r\n';
+
+  it('are refused with both readings when the decimal mark of the file is not certain', async () => {
+    writeFileSync(path, ofSpreadsheet);
+    for (const flags of [[], ['--dry-run'], ['--yes']]) {
+      const { code, stdout, stderr } = await cards(['import', path, ...flags]);
+      expect({ code, stdout }).toEqual({ code: 65, stdout: '' });
+      expect(stderr).toContain("ambiguous_numbers: line 2: allowance_mb '1.024' is 1024 with");
+      expect(stderr).toContain('or 1.024 with');
+    }
+    expect((await cards(['export'])).stdout).toBe(fileOf([]));
+    writeFileSync(path, `${ofSpreadsheet}26;89860622330044550026;2.048,5\r\n`);
+    expect(await cards(['import', path])).toMatchObject({ code: 0 });
+    expect((await cards(['export'])).stdout).toMatch(/,1024,.*\n.*,2048.5,/);
+  });
+
+  it('come back as they were from the file that undoes an import, and from an export', async () => {
+    const before = [
+      { card_id: 8_200_001, iccid: iccidOf(8_200_001), allowance_mb: 1.024, vendor_id: 'a,b' },
+      { card_id: 8_200_002, iccid: iccidOf(8_200_002), allowance_mb: 12.345, vendor_id: 'a"b' },
+    ];
+    const lines = before.map((row) => JSON.stringify(row)).join('\n');
+    expect(await cards(['import', '-'], { input: lines })).toMatchObject({ code: 0 });
+    const exported = (await cards(['export'])).stdout;
+    const undo = `${path}.undo`;
+    writeFileSync(
+      path,
+      `card_id,iccid,vendor_id\n${before.map((row) => `${row.card_id},${row.iccid},new-${row.card_id}\n`).join('')}`,
+    );
+    expect(await cards(['import', path, '--undo-file', undo])).toMatchObject({ code: 0 });
+    expect((await cards(['export'])).stdout).toContain('new-8200001');
+    expect(await cards(['import', undo, '--overwrite-verified'])).toMatchObject({ code: 0 });
+    expect((await cards(['export'])).stdout).toBe(exported);
+    expect((await cards(['import', '-'], { input: exported })).stdout).toMatch(/^unchanged +2$/m);
+  });
+});
+
 describe('an import that lowers allowances', () => {
   const ID = 7_000_000;
   const USED = 40;

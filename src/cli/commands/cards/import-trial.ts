@@ -9,6 +9,7 @@ import { basename, join, resolve } from 'node:path';
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import { stateHome } from '../../../config/load-config.ts';
 import { acceptedAfter, areDoubtful } from '../../../domain/cards/card.ts';
+import { csvLine } from '../../../domain/cards/csv-line.ts';
 import { plainText } from '../../../domain/plain-text.ts';
 import { cardCount, grouped } from '../../../domain/words.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
@@ -157,7 +158,7 @@ class FormerCards {
     if (first === undefined) return;
     await this.#trying(async () => {
       this.#file ??= await this.#create(Object.keys(first));
-      await this.#file.write(rows.map((row) => lineOf(Object.values(row))).join(''));
+      await this.#file.write(rows.map((row) => csvLine(Object.values(row))).join(''));
     });
     this.cards += rows.length;
   }
@@ -191,7 +192,7 @@ class FormerCards {
   async #create(columns: readonly string[]): Promise<FileHandle> {
     this.#path ??= await this.#ownPath();
     const file = await open(this.#path, 'wx', 0o600);
-    await file.write(lineOf(columns));
+    await file.write(csvLine(columns));
     return file;
   }
 
@@ -213,9 +214,4 @@ class FormerCards {
       );
     }
   }
-}
-
-/** Digits, numbers, true and false need no quotes. */
-function lineOf(values: readonly unknown[]): string {
-  return `${values.map((value) => value ?? '').join(',')}\n`;
 }

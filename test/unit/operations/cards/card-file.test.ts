@@ -100,11 +100,9 @@ describe('CSV rows', () => {
     expect(reader(`1${separator}${ICCID}`)).toEqual({ card_id: '1', iccid: ICCID });
   });
 
-  it('skips rows without any value, and refuses a decimal comma instead of guessing', () => {
+  it('skips rows without any value', () => {
     expect(read('card_id,iccid,status', ',,')).toBeNull();
     expect(read('card_id;iccid;status', ' ; "" ;')).toBeNull();
-    const row = read('card_id;iccid;allowance_mb', `1;${ICCID};1024,5`);
-    expect(() => toCardImport(row as RawRow)).toThrow('1024,5');
   });
 
   it.each(['PK\x03\x04\x14\0\x06\0[Content_Types].xml', '\x1f\ufffd\b\0'])(
@@ -285,6 +283,9 @@ describe('the fields of a row', () => {
     [{ allowance_mb: '.25' }, { allowanceMb: 0.25 }],
     [{ allowance_mb: '25E-1' }, { allowanceMb: 2.5 }],
     [{ allowance_mb: '1e+003' }, { allowanceMb: 1_000 }],
+    [{ allowance_mb: '1024,5' }, { allowanceMb: 1_024.5 }],
+    [{ allowance_mb: ',250' }, { allowanceMb: 0.25 }],
+    [{ allowance_mb: '12.345.678,9' }, { allowanceMb: 12_345_678.9 }],
     [{ vendor_id: 'SIM 7/ü\\' }, { vendorId: 'SIM 7/ü\\' }],
     [{ vendor_id: 4711 }, { vendorId: '4711' }],
     [{ vendor_id: '' }, { vendorId: null }],
@@ -369,6 +370,12 @@ describe('the fields of a row', () => {
       [{ allowance_mb: 'x5' }, `allowance_mb 'x5' ${noMegabytes}`],
       [{ allowance_mb: '5x' }, `allowance_mb '5x' ${noMegabytes}`],
       [{ allowance_mb: '.' }, `allowance_mb '.' ${noMegabytes}`],
+      [{ allowance_mb: '1,2,3' }, `allowance_mb '1,2,3' ${noMegabytes}`],
+      [{ allowance_mb: '0,' }, `allowance_mb '0,' ${noMegabytes}`],
+      [
+        { allowance_mb: '+12,345' },
+        "allowance_mb '+12,345' is 12345 with ',' between thousands, or 12.345 with ',' as its decimal mark",
+      ],
       [{ allowance_mb: '1e0003' }, `allowance_mb '1e0003' ${noMegabytes}`],
       [{ real_name_verified: 'maybe' }, `real_name_verified 'maybe' ${noBoolean}`],
       [{ real_name_verified: ['yes'] }, `real_name_verified [...] ${noBoolean}`],
@@ -390,12 +397,12 @@ describe('an export', () => {
   const FILTER = { carrierId: null, status: null, stopped: null, vendorId: null };
   const ICCID = '89860000000000000001';
 
-  async function exported(iccid: string, format: 'csv' | 'ndjson'): Promise<string[]> {
+  async function exported(iccid: string, format: 'csv' | 'ndjson', allowanceMb = 0.5): Promise<string[]> {
     const card = {
       ...CARD_DEFAULTS,
       cardId: 1,
       iccid,
-      allowanceMb: 0.5,
+      allowanceMb,
       vendorId: null,
       realNameVerified: true,
       stopped: false,
@@ -410,6 +417,18 @@ describe('an export', () => {
     expect(rows.map(toCardImport)).toEqual([
       { ...CARD_DEFAULTS, cardId: 1, iccid: ICCID, allowanceMb: 0.5, realNameVerified: true },
     ]);
+  });
+
+  it.each([
+    [1.024, '1.0240'],
+    [999.001, '999.0010'],
+    [0.024, '0.024'],
+    [1_024.125, '1024.125'],
+    [1_024, '1024'],
+  ])('writes %d as %s, which has one meaning', async (allowanceMb, text) => {
+    const [, row] = (await exported(ICCID, 'csv', allowanceMb)).map(rowReader('csv', null));
+    expect(row?.allowance_mb).toBe(text);
+    expect(toCardImport(row as RawRow)).toMatchObject({ allowanceMb });
   });
 
   it.each(['with "quotes"', 'with, a comma'])('keeps a text %s in one field of CSV', async (iccid) => {

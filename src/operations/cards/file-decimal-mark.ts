@@ -1,0 +1,64 @@
+// The decimal mark of a file of cards, as its own numbers prove it: 12.5 and 1,024.00 prove a point, 12,5 and 1.234.567 a comma.
+// 1.024 proves nothing, and can only be read in a file whose other numbers prove one mark and not both. Used by card-import.ts.
+import { bothReadings, type DecimalMark, numberIn, readDecimal } from '../../domain/cards/decimal-text.ts';
+import { CardpollError } from '../../platform/errors.ts';
+
+/** Most numbers of a file are such, and they need no further look. */
+const DIGITS = /^\d*$/;
+
+interface Place {
+  readonly text: string;
+  readonly line: number;
+}
+
+export class FileDecimalMark {
+  readonly #proofs = new Map<DecimalMark, Place>();
+  /** The first number that may be read in two ways. */
+  #either: Place | null = null;
+
+  /** @param column of all numbers. */
+  constructor(private readonly column: string) {}
+
+  /** null as long as no number has proved it. */
+  get proved(): DecimalMark | null {
+    return this.#proofs.keys().next().value ?? null;
+  }
+
+  /**
+   * Looks at a field of the file: all numbers before the end of it must come here.
+   * @returns whether its number may be read in two ways. @throws CardpollError `ambiguous_numbers` when the file has both marks.
+   */
+  isEither(field: unknown, line: number): boolean {
+    if (typeof field !== 'string' || DIGITS.test(field)) return false;
+    const read = readDecimal(field);
+    const place = { text: field, line };
+    if (read === 'either') this.#either ??= place;
+    else if (read?.mark && !this.#proofs.has(read.mark)) this.#proofs.set(read.mark, place);
+    if (this.#either !== null && this.#proofs.size > 1) throw this.refusal(line);
+    return read === 'either';
+  }
+
+  /** The number of a field that may be read in two ways. @throws before a mark is proved */
+  numberOf(field: string): number {
+    if (this.proved === null) throw new Error(`no decimal mark is proved for ${field}`);
+    return numberIn(field, this.proved);
+  }
+
+  /** @param line the last one that was read. */
+  refusal(line: number): CardpollError {
+    const { text, line: first } = this.#either ?? { text: '', line };
+    const proofs = [...this.#proofs.values()].map((proof) => `'${proof.text}' in line ${proof.line}`);
+    const why =
+      proofs.length === 0
+        ? `no number up to line ${line} proves which`
+        : `the file has ${proofs.join(' and ')}`;
+    return new CardpollError(
+      'bad_data',
+      'ambiguous_numbers',
+      `ambiguous_numbers: line ${first}: ${this.column} '${text}' is ${bothReadings(text)}, and ${why}`,
+      {
+        hint: 'Write numbers without a mark between thousands, and other than three decimals (1024, 1.0240, 1.02), or NDJSON with JSON numbers.',
+      },
+    );
+  }
+}
