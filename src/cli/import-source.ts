@@ -1,5 +1,5 @@
 // The input of `cardpoll cards import`: a file or standard input. Its first character shows the format. It is sent in whole
-// lines, so that it can end early without a broken row, and a bar shows how far it is.
+// rows, so that it can end early without a broken one, and a bar shows how far it is.
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -16,7 +16,7 @@ export const STANDARD_INPUT = '-';
 interface Sent {
   readonly lines: Readable;
   readonly format: ImportFormat;
-  /** Ends the lines after the last whole one that was read. */
+  /** Ends the lines after the last whole row that was read. */
   readonly stop: () => void;
 }
 
@@ -29,9 +29,11 @@ export async function sendLines<T>(
 ): Promise<T> {
   const { stream, chunks, first, bytes } = await openImportSource(io, file);
   const bar = new ProgressBar(io, `${doing} ${plainText(file)}`, bytes);
-  const lines = Readable.from(wholeLines(stream, first, chunks, bar), { objectMode: false });
+  const format = formatOf(first);
+  const rows = wholeRows(stream, first, chunks, format, bar);
+  const lines = Readable.from(rows, { objectMode: false });
   try {
-    return await send({ lines, format: formatOf(first), stop: () => stream.destroy() });
+    return await send({ lines, format, stop: () => stream.destroy() });
   } finally {
     bar.clear();
     stream.destroy();
@@ -74,34 +76,50 @@ function formatOf(first: Chunk): ImportFormat {
 }
 
 const NEWLINE = 0x0a;
-/** A longer line cannot be a row, so it need not be kept whole. */
+const QUOTE = 0x22;
+/** A longer row is a bad one, so it need not be kept whole. */
 const LONGEST_LINE_BYTES = 1024 * 1024;
 
-/** Passes whole lines on, and shows how many on a bar. A source that is destroyed ends after the last whole line. */
-async function* wholeLines(
+/** Passes whole rows on, and shows how many lines on a bar. A source that is destroyed ends after the last whole row. */
+async function* wholeRows(
   source: Readable,
   first: Chunk,
   chunks: AsyncIterator<Buffer | string>,
+  format: ImportFormat,
   bar: ProgressBar,
 ) {
-  let [bytes, rows] = [0, 0];
+  let [bytes, lines, isInQuotes] = [0, 0, false];
   let rest: Buffer = Buffer.alloc(0);
   try {
     for (let next = first; next.done !== true; next = await chunks.next()) {
       const chunk = typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
       bytes += chunk.length;
-      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) rows += 1;
-      const end = chunk.lastIndexOf(NEWLINE) + 1;
-      if (end > 0) yield Buffer.concat([rest, chunk.subarray(0, end)]);
-      rest = end > 0 ? chunk.subarray(end) : Buffer.concat([rest, chunk]);
+      const found = endOfRows(chunk, format === 'csv', isInQuotes);
+      lines += found.lines;
+      isInQuotes = found.isInQuotes;
+      if (found.end > 0) yield Buffer.concat([rest, chunk.subarray(0, found.end)]);
+      rest = found.end > 0 ? chunk.subarray(found.end) : Buffer.concat([rest, chunk]);
       if (rest.length > LONGEST_LINE_BYTES) {
         yield rest;
         rest = Buffer.alloc(0);
       }
-      bar.update(bytes, `${grouped(rows)} rows`);
+      bar.update(bytes, `${grouped(lines)} rows`);
     }
   } catch (error) {
     if (source.errored !== null) throw error;
   }
   if (rest.length > 0 && !source.readableAborted) yield rest;
+}
+
+/** @returns where the last row of the chunk ends, behind its line break; 0: none does. In CSV a line break in quotes ends none. */
+function endOfRows(chunk: Buffer, isCsv: boolean, isInQuotes: boolean) {
+  let [lines, end, inQuotes] = [0, 0, isInQuotes];
+  let quote = isCsv ? chunk.indexOf(QUOTE) : -1;
+  for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) {
+    lines += 1;
+    for (; quote !== -1 && quote < at; quote = chunk.indexOf(QUOTE, quote + 1)) inQuotes = !inQuotes;
+    if (!inQuotes) end = at + 1;
+  }
+  for (; quote !== -1; quote = chunk.indexOf(QUOTE, quote + 1)) inQuotes = !inQuotes;
+  return { lines, end, isInQuotes: inQuotes };
 }

@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 import type { CardQuery, ImportBody, ImportFormat, ImportQuery } from './client-bodies.ts';
 import { type Answer, ApiCalls, type ApiClientOptions, type Call } from './client-calls.ts';
-import { endedEarly } from './client-errors.ts';
+import { endedEarly, errorOfAnswer } from './client-errors.ts';
 import { ENDPOINTS, type Endpoint, FILE_ENDPOINTS, LEAST_MS } from './endpoints.ts';
 
 type Method<Called> =
@@ -50,6 +50,9 @@ export function apiClient(options: ApiClientOptions): ApiClient {
       let report: ImportBody | null = null;
       for await (const rows of calls.objects(upload(FILE_ENDPOINTS.previewImport, cards, format, query))) {
         const last = rows.at(-1);
+        // The problem of a file that is refused after the answer has begun.
+        if (last !== undefined && 'detail' in last)
+          throw errorOfAnswer({ ...options, tokenFrom: null }, Number(last.status), JSON.stringify(last));
         const ends = last !== undefined && 'received' in last;
         if (ends) report = last as unknown as ImportBody;
         await onFormer(ends ? rows.slice(0, -1) : rows);

@@ -13,6 +13,7 @@ import type { CardOperations } from '../../operations/cards/cards.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import { FILE_ENDPOINTS } from '../client/endpoints.ts';
+import { problemOf } from '../problem.ts';
 import { answersOf, serveOn, textOf } from '../schemas/answers.ts';
 import { queryNumber, queryYesOrNo } from '../schemas/fields.ts';
 
@@ -61,7 +62,7 @@ export function cardImportRoutes(app: FastifyInstance, cards: CardOperations): v
     answers(
       'Try an import: the cards it would update, as they are, and its report',
       textOf(
-        'One JSON object a line. Each is a row of an import that takes the update of a card back; the last one is the report',
+        'One JSON object a line. Each is a row of an import that takes the update of a card back; the last one is the report, or the problem of a file that is refused',
         NDJSON,
       ),
       { ...file, querystring: howToRead },
@@ -80,12 +81,19 @@ export function cardImportRoutes(app: FastifyInstance, cards: CardOperations): v
       await Promise.race([report, once(lines, 'begun')]);
       report.then(
         (counts) => lines.end(`${JSON.stringify(toWire(counts))}\n`),
-        // Breaks the answer off: its status has been sent by then.
-        (error) => lines.destroy(error),
+        // The status has been sent by then, so a file that is refused has the reason in the last line.
+        (error) => {
+          if (isRefused(error) && raw.errored === null) lines.end(`${JSON.stringify(problemOf(error))}\n`);
+          else lines.destroy(error);
+        },
       );
       return reply.type(NDJSON).send(lines as unknown as string);
     },
   );
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof CardpollError && error.kind === 'bad_data';
 }
 
 /** @throws CardpollError `bad_data` without a file. */

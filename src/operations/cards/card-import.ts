@@ -21,9 +21,10 @@ import type {
   ImportedChunk,
   TakenNumber,
 } from '../../store/ports/records/card-records.ts';
-import { type ImportFormat, rowReader, toCardImport } from './card-file.ts';
+import { type ImportFormat, rowReader } from './card-file.ts';
 import type { ImportReport } from './card-report.ts';
 import { FileDecimalMark } from './file-decimal-mark.ts';
+import { type RowReader, toCardImport } from './import-columns.ts';
 import { type ImportLine, readLines } from './import-lines.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
@@ -77,7 +78,7 @@ const ROUNDED = 'ends in zeros: a spreadsheet may have rounded it';
 const TWIN = 'is that of another card with or without its check digit';
 
 class CardImporter {
-  readonly #readRow: (line: string) => ReturnType<ReturnType<typeof rowReader>>;
+  readonly #reader: RowReader;
   readonly #counts = {
     received: 0,
     inserted: 0,
@@ -111,7 +112,7 @@ class CardImporter {
     private readonly cards: ChunkWriter,
     private readonly options: ImportOptions,
   ) {
-    this.#readRow = rowReader(options.format, options.ignoreColumns === true ? this.#ignored : null);
+    this.#reader = rowReader(options.format, options.ignoreColumns === true ? this.#ignored : null);
   }
 
   async read(input: Readable): Promise<ImportReport> {
@@ -125,6 +126,7 @@ class CardImporter {
           last = line.number;
         }
       }
+      this.#reader.end();
       if (this.#waiting.size > 0) throw this.#decimalMark.refusal(last);
       await this.#flush();
       await this.#writing;
@@ -135,12 +137,12 @@ class CardImporter {
     }
   }
 
-  #take({ number, text }: ImportLine): void {
+  #take(line: ImportLine): void {
     try {
-      if (text === null) throw new RowProblem('longer than 64 KiB');
-      const raw = this.#readRow(text);
-      this.#anyLine ||= text !== '';
+      const raw = this.#reader.read(line);
+      this.#anyLine ||= line.text !== '';
       if (raw === null) return;
+      const number = this.#reader.rowLine;
       const { allowance_mb: allowance } = raw;
       const isEither = this.#decimalMark.isEither(allowance, number);
       if (isEither) raw.allowance_mb = null;
@@ -148,7 +150,7 @@ class CardImporter {
     } catch (error) {
       if (!(error instanceof RowProblem)) throw error;
       this.#counts.received += 1;
-      this.#reject(number, error.message);
+      this.#reject(this.#reader.rowLine, error.message);
     }
   }
 

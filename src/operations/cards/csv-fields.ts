@@ -1,72 +1,136 @@
-// Cuts a line of a CSV file into its fields, whatever a spreadsheet made of them. Used by card-file.ts.
+// Cuts the lines of a CSV file into fields, whatever a spreadsheet made of them. Used by csv-reader.ts. A library would need the
+// whole row before it could say that a field in quotes goes on in the next line.
 //
 // The header decides what separates the fields: commas, semicolons (spreadsheets in languages with a decimal comma) or tabs. A
 // line `sep=;` before the header names it, too.
-import { parse } from 'csv-parse/sync';
 import { RowProblem } from '../../domain/cards/card.ts';
+import { LONGEST_LINE, TOO_LONG } from './import-lines.ts';
 
 const SEPARATORS = [',', ';', '\t'] as const;
 /** "sep=;" as spreadsheets write it, with or without quotes. */
 const NAMED_SEPARATOR = /^"?sep=(.)"?$/i;
-/** How a zip archive begins, which a workbook is, and a gzip file. */
-const PACKED = ['PK\x03\x04', '\x1f'] as const;
 /** ="8986..." keeps a spreadsheet from making a number of it. So does an apostrophe in front. */
 const FORMULA = /^=\s*"([^"]*)"$/;
+const IN_QUOTES = /"[^"]*("|$)/g;
+
+/** A quote where none may be. */
+export class QuoteProblem extends RowProblem {
+  /** @param isUncertain whether this row or an earlier one may have been cut within a field. */
+  constructor(readonly isUncertain: boolean) {
+    super('the quotes do not match');
+  }
+}
 
 export class FieldSplitter {
   #separator: string = SEPARATORS[0];
   #isNamed = false;
+  /** The fields so far of the row that goes on in the next line. */
+  #fields: string[] = [];
+  /** The lines so far of its last field, which is in quotes; null: no row goes on. */
+  #open: string[] | null = null;
+  #length = 0;
+  #anyInQuotes = false;
 
-  /** @returns the names of the columns; null for a line that only names the separator. @throws RowProblem */
-  header(line: string): string[] | null {
-    const [, named] = this.#isNamed ? [] : (NAMED_SEPARATOR.exec(line) ?? []);
-    if (named !== undefined) {
-      this.#separator = named;
-      this.#isNamed = true;
-      return null;
-    }
-    if (PACKED.some((mark) => line.startsWith(mark)))
-      throw new RowProblem('it is a workbook (.xlsx, .ods) or packed; save it as CSV in UTF-8, or unpack it');
-    if (line.includes('\0'))
-      throw new RowProblem('it looks like UTF-16 without a byte order mark; save the file as UTF-8');
-    if (!this.#isNamed) this.#separator = separatorOf(line);
-    return this.fields(line);
+  /** Whether the last line ended within quotes: the next one is of the same row. */
+  get isOpen(): boolean {
+    return this.#open !== null;
+  }
+
+  /** @param line the header, or one before it @returns whether it only names the separator. */
+  findSeparator(line: string): boolean {
+    if (this.#isNamed) return false;
+    const [, named] = NAMED_SEPARATOR.exec(line) ?? [];
+    this.#isNamed = named !== undefined;
+    this.#separator = named ?? separatorOf(line);
+    return this.#isNamed;
   }
 
   /**
-   * @returns the fields without surrounding blanks, quotes and the signs that make them text in a spreadsheet. Has a fast path
-   * for lines without quotes inside fields. @throws RowProblem
+   * @returns the fields of the row that ends with this line, without surrounding blanks, quotes and the signs that make them text
+   * in a spreadsheet; null: the row goes on. @throws RowProblem
    */
-  fields(line: string): string[] {
+  fields(line: string): string[] | null {
+    if (this.#open !== null || line.includes('"')) return this.#scan(line);
     const fields = line.split(this.#separator);
-    for (let i = 0; i < fields.length; i += 1) {
-      const text = unquoted(asText((fields[i] as string).trim()));
-      if (text.includes('"')) return this.#parse(line);
-      fields[i] = text;
-    }
+    for (let i = 0; i < fields.length; i += 1) fields[i] = asText((fields[i] as string).trim());
     return fields;
   }
 
-  #parse(line: string): string[] {
+  /** Forgets the text of the row that goes on, which is too long to be one; its end is still looked for. */
+  dropRow(): void {
+    this.#length = LONGEST_LINE + 1;
+  }
+
+  #scan(line: string): string[] | null {
+    this.#length += line.length;
     try {
-      const [fields = []] = parse(line, { trim: true, delimiter: this.#separator }) as string[][];
-      return fields.map(asText);
-    } catch {
-      throw new RowProblem('the quotes do not match');
+      if (this.#goesOn(line)) return null;
+      if (this.#length > LONGEST_LINE) throw new RowProblem(TOO_LONG);
+      return this.#fields;
+    } finally {
+      if (this.#open === null) [this.#fields, this.#length] = [[], 0];
+      else if (this.#length > LONGEST_LINE) [this.#fields, this.#open] = [[], []];
     }
+  }
+
+  /** Takes the fields of a line. @returns whether the last one goes on in the next. */
+  #goesOn(line: string): boolean {
+    let at = this.#open === null ? 0 : this.#takeInQuotes(line, 0);
+    while (at <= line.length) {
+      const start = this.#beginOfText(line, at);
+      at = line[start] === '"' ? this.#takeInQuotes(line, start + 1) : this.#takePlain(line, at);
+    }
+    return this.#open !== null;
+  }
+
+  /** @returns where the next field begins. */
+  #takePlain(line: string, at: number): number {
+    const end = this.#endOfField(line, at);
+    const text = asText(line.slice(at, end).trim());
+    if (text.includes('"')) throw new QuoteProblem(this.#anyInQuotes);
+    this.#fields.push(text);
+    return end + 1;
+  }
+
+  /** @param at behind the opening quote, or where a field goes on @returns where the next field begins. */
+  #takeInQuotes(line: string, at: number): number {
+    const quote = closingQuote(line, at);
+    this.#anyInQuotes = true;
+    this.#open ??= [];
+    this.#open.push(line.slice(at, quote === -1 ? line.length : quote));
+    if (quote === -1) return line.length + 1;
+    const end = this.#endOfField(line, quote);
+    if (line.slice(quote + 1, end).trim() !== '') throw new QuoteProblem(true);
+    this.#fields.push(asText(this.#open.join('\n').replaceAll('""', '"').trim()));
+    this.#open = null;
+    return end + 1;
+  }
+
+  #endOfField(line: string, at: number): number {
+    const end = line.indexOf(this.#separator, at);
+    return end === -1 ? line.length : end;
+  }
+
+  #beginOfText(line: string, at: number): number {
+    let start = at;
+    while (start < line.length && line[start] !== this.#separator && line.charAt(start).trim() === '')
+      start += 1;
+    return start;
   }
 }
 
-/** The one that cuts the header into most fields; names of columns contain none of them. */
-function separatorOf(header: string): string {
-  const [most] = [...SEPARATORS].sort((a, b) => header.split(b).length - header.split(a).length);
-  return most ?? SEPARATORS[0];
+/** @returns the first quote from there on that is not one of two; -1: there is none. */
+function closingQuote(line: string, from: number): number {
+  let at = line.indexOf('"', from);
+  while (at !== -1 && line[at + 1] === '"') at = line.indexOf('"', at + 2);
+  return at;
 }
 
-function unquoted(text: string): string {
-  return text.startsWith('"') && text.endsWith('"') && text.length > 1
-    ? asText(text.slice(1, -1).trim())
-    : text;
+/** The one that cuts the header into most fields; names of columns contain none of them, but for those in quotes. */
+function separatorOf(header: string): string {
+  const plain = header.replace(IN_QUOTES, '');
+  const [most] = [...SEPARATORS].sort((a, b) => plain.split(b).length - plain.split(a).length);
+  return most ?? SEPARATORS[0];
 }
 
 function asText(field: string): string {

@@ -1,19 +1,23 @@
-// Cuts the file of a card import into lines, in constant memory. Used by card-import.ts.
-//
-// No column can contain a line break, so a row is a line in CSV too. A stray quote then spoils only its own line; with
-// a parser of whole files it would spoil everything up to the next quote.
+// Cuts the file of a card import into lines, in constant memory. Used by card-import.ts. csv-fields.ts puts lines together again
+// where a line break is in quotes.
 import type { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 
 /** Far longer than any valid row. In UTF-16 units, which are bytes for digits and names. */
-const MAX_LINE_LENGTH = 64 * 1024;
+export const LONGEST_LINE = 64 * 1024;
+/** What is wrong with a longer line or row. */
+export const TOO_LONG = 'longer than 64 KiB';
 
-export interface ImportLine {
-  /** Number of the line, from 1. */
-  readonly number: number;
-  /** The line without its end (LF or CRLF); null for a line longer than 64 KiB. */
-  readonly text: string | null;
+/** Of a line that is too long. */
+export interface LongLine {
+  readonly text: null;
+  /** Its first part, of up to 64 KiB. */
+  readonly start: string;
+  readonly hasQuotes: boolean;
 }
+
+/** `number` is that of the line, from 1; `text` is the line without its end (LF or CRLF). */
+export type ImportLine = { readonly number: number } & ({ readonly text: string } | LongLine);
 
 /**
  * Yields the lines of each piece of input together, which is much cheaper than one by one. A byte order mark is
@@ -21,7 +25,8 @@ export interface ImportLine {
  */
 export async function* readLines(input: Readable): AsyncGenerator<ImportLine[]> {
   let rest = '';
-  let restTooLong = false;
+  /** The line that is being read, if it is too long already. */
+  let long: LongLine | null = null;
   let number = 0;
 
   function cut(piece: string): ImportLine[] {
@@ -29,24 +34,36 @@ export async function* readLines(input: Readable): AsyncGenerator<ImportLine[]> 
     rest = parts.pop() as string;
     const lines = parts.map((part, i): ImportLine => {
       number += 1;
-      return { number, text: toText(part, number, i === 0 && restTooLong) };
+      return lineOf(part, number, i === 0 ? long : null);
     });
-    if (parts.length > 0) restTooLong = false;
-    if (rest.length > MAX_LINE_LENGTH) {
+    if (parts.length > 0) long = null;
+    if (rest.length > LONGEST_LINE) {
+      long = longer(long, rest);
       rest = '';
-      restTooLong = true;
     }
     return lines;
   }
 
   for await (const piece of textOf(input)) yield cut(piece);
-  if (rest !== '' || restTooLong) yield cut('\n');
+  if (rest !== '' || long !== null) yield cut('\n');
 }
 
-function toText(part: string, number: number, tooLong: boolean): string | null {
-  if (tooLong || part.length > MAX_LINE_LENGTH) return null;
+function lineOf(part: string, number: number, long: LongLine | null): ImportLine {
+  if (long !== null || part.length > LONGEST_LINE) return { number, ...longer(long, part) };
   const text = part.endsWith('\r') ? part.slice(0, -1) : part;
-  return number === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text;
+  return { number, text: number === 1 ? withoutMark(text) : text };
+}
+
+function longer(before: LongLine | null, part: string): LongLine {
+  return {
+    text: null,
+    start: before?.start ?? withoutMark(part.slice(0, LONGEST_LINE)),
+    hasQuotes: before?.hasQuotes === true || part.includes('"'),
+  };
+}
+
+function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
 const UTF_16_MARKS = new Map([

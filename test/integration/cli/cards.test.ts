@@ -1,7 +1,7 @@
 // `cardpoll cards import`, `list` and `export` against the real API over real stores: what goes in comes out again, a dry
 // run writes nothing, an interrupted import keeps what it says.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative as relativePath } from 'node:path';
 import { Readable } from 'node:stream';
 import pg from 'pg';
@@ -170,6 +170,24 @@ describe('numbers and texts of a file', () => {
     writeFileSync(path, `${ofSpreadsheet}26;89860622330044550026;2.048,5\r\n`);
     expect(await cards(['import', path])).toMatchObject({ code: 0 });
     expect((await cards(['export'])).stdout).toMatch(/,1024,.*\n.*,2048.5,/);
+  });
+
+  it('are refused for what is wrong in the last line, too, after the first changes were shown', async () => {
+    const ids = numbers(11_000).map((i) => 8_300_000 + i);
+    writeFileSync(path, fileOf(ids.map((id) => bare(id))));
+    expect(await cards(['import', path])).toMatchObject({ code: 0 });
+    const before = (await cards(['export'])).stdout;
+    for (const [last, problem] of [
+      [`1,${iccidOf(1)},,,1.024,,\n`, 'ambiguous_numbers: line 11002'],
+      [`1,"${iccidOf(1)}"x,,,,,\n`, 'line 11002: the quotes do not match'],
+    ] as const) {
+      const undo = `${path}.${problem.length}`;
+      writeFileSync(path, fileOf([...ids.map((id) => bare(id, 7)), last]));
+      const { code, stderr } = await cards(['import', path, '--undo-file', undo]);
+      expect({ code, stderr }).toEqual({ code: 65, stderr: expect.stringContaining(problem) });
+      expect(existsSync(undo), 'nothing was imported').toBe(false);
+      expect((await cards(['export'])).stdout).toBe(before);
+    }
   });
 
   it('come back as they were from the file that undoes an import, and from an export', async () => {
@@ -426,27 +444,39 @@ describe('list', () => {
 describe('Ctrl-C in an import', () => {
   const FIRST = 1_000_000;
 
-  it('ends it behind a whole row, keeps what it says is kept, and ends with 130', async () => {
-    const interrupt = new AbortController();
-    async function* endless(): AsyncGenerator<string> {
-      yield `${HEADER}\n`;
-      for (let i = 1; ; i += 1) {
-        // Every piece ends in the middle of a row.
-        yield `${i === 1 ? '' : ',false\n'}${lineOf(FIRST + i).slice(0, -',false\n'.length)}`;
-        if (i % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
+  it.each([
+    ['of a line', '', ',false', ''],
+    ['of a line with quotes', '', ',"false"', ''],
+    ['of a field with line breaks', ',note', ',false,"one\n,x,\ntwo"', 'two"'],
+  ])(
+    'ends it behind a whole row, not in the middle %s, keeps what it says and ends with 130',
+    async (_, column, end, last) => {
+      const interrupt = new AbortController();
+      async function* endless(): AsyncGenerator<string> {
+        yield `${HEADER}${column}\n`;
+        const tail = last === '' ? end : last;
+        for (let i = 1; ; i += 1) {
+          const row = lineOf(FIRST + i).replace(',false\n', end);
+          // Every piece ends in the middle of a row.
+          yield `${i === 1 ? '' : `${tail}\n`}${row.slice(0, -tail.length)}`;
+          if (i % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
+        }
       }
-    }
-    const running = cards(['import', '-'], { stdin: Readable.from(endless()), signal: interrupt.signal });
-    // Some of it is in the database before it is interrupted.
-    await waitFor(async () => (await api.records.cards.find(String(FIRST + 1))) !== null);
-    interrupt.abort(new Interruption(130));
-    const { code, stdout, stderr } = await running;
-    expect(code).toBe(130);
-    const kept = Number(/^inserted +([\d,]+)$/m.exec(stdout)?.[1]?.replaceAll(',', ''));
-    expect(kept).toBeGreaterThanOrEqual(10_000);
-    expect(stdout).toMatch(/^rejected +0$/m);
-    expect(stderr).toContain(`interrupted: the first ${kept.toLocaleString('en-US')} rows are kept`);
-    expect(await api.records.cards.find(String(FIRST + kept))).not.toBeNull();
-    expect(await api.records.cards.find(String(FIRST + kept + 1))).toBeNull();
-  });
+      const running = cards(['import', '-', '--ignore-columns'], {
+        stdin: Readable.from(endless()),
+        signal: interrupt.signal,
+      });
+      // Some of it is in the database before it is interrupted.
+      await waitFor(async () => (await api.records.cards.find(String(FIRST + 1))) !== null);
+      interrupt.abort(new Interruption(130));
+      const { code, stdout, stderr } = await running;
+      expect(code).toBe(130);
+      const kept = Number(/^inserted +([\d,]+)$/m.exec(stdout)?.[1]?.replaceAll(',', ''));
+      expect(kept).toBeGreaterThanOrEqual(10_000);
+      expect(stdout).toMatch(/^rejected +0$/m);
+      expect(stderr).toContain(`interrupted: the first ${kept.toLocaleString('en-US')} rows are kept`);
+      expect(await api.records.cards.find(String(FIRST + kept))).not.toBeNull();
+      expect(await api.records.cards.find(String(FIRST + kept + 1))).toBeNull();
+    },
+  );
 });

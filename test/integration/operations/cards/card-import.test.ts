@@ -135,7 +135,8 @@ describe('importCards', () => {
         '4,123,1\r',
         `5,${iccidOf(5)}\r`,
         `6,${iccidOf(1)},1\r`,
-        `7,"${iccidOf(7)},1`,
+        `7,${iccidOf(7)},"1\r`,
+        `0,${iccidOf(9)},1"\r`,
         `8,${iccidOf(8)},1`,
       ),
       { format: 'csv' },
@@ -146,9 +147,23 @@ describe('importCards', () => {
       { line: 6, message: expect.stringContaining("iccid '123'") },
       { line: 7, message: '2 fields instead of 3' },
       { line: 8, message: `iccid ${iccidOf(1)} appears in an earlier line, too` },
-      { line: 9, message: 'the quotes do not match' },
+      { line: 9, message: expect.stringContaining("status '1?0,8986") },
     ]);
     expect((await store.cards.page(0, 10)).map((card) => card.cardId)).toEqual([1, 3, 8]);
+  });
+
+  it('takes no row of a note for a card, and writes nothing of a chunk whose quotes do not match', async () => {
+    const file = (...rows: string[]) => csv('card_id,iccid,allowance_mb,note', ...rows);
+    const options = { format: 'csv', ignoreColumns: true } as const;
+    const note = `1,${iccidOf(1)},100,"was:\n2,${iccidOf(2)},1,old\nsince May"`;
+    const report = await importCards(store.cards, file(note, `3,${iccidOf(3)},100,ok`), options);
+    expect(report).toMatchObject({ received: 2, inserted: 2, rejected: 0 });
+    const wrong = [note.replace('was:', 'was "x",'), note.slice(0, -1)];
+    for (const row of wrong) {
+      const refused = importCards(store.cards, file(`4,${iccidOf(4)},100,ok`, row), options);
+      await expect(refused).rejects.toMatchObject({ code: 'bad_import_quotes' });
+    }
+    expect((await store.cards.page(0, 10)).map((card) => card.cardId)).toEqual([1, 3]);
   });
 
   it('lets the first of several rows of one card win', async () => {
