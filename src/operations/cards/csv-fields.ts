@@ -127,7 +127,7 @@ function closingQuote(line: string, from: number): number {
 }
 
 /** The one that cuts the header into most fields; names of columns contain none of them, but for those in quotes. */
-function separatorOf(header: string): string {
+export function separatorOf(header: string): string {
   const plain = header.replace(IN_QUOTES, '');
   const [most] = [...SEPARATORS].sort((a, b) => plain.split(b).length - plain.split(a).length);
   return most ?? SEPARATORS[0];

@@ -8,11 +8,15 @@ import {
   isImportColumn,
   REQUIRED_COLUMNS,
 } from './import-columns.ts';
+import { CR_HINT } from './import-lines.ts';
+import { isJsonList, JSON_HINT } from './ndjson-reader.ts';
 
 /** How a zip archive begins, which a workbook is, and a gzip file. */
 const PACKED = ['PK\x03\x04', '\x1f'] as const;
+const IN_QUOTES = /"[^"]*("|$)/g;
+const MOST_NAMES_SHOWN = 5;
 
-const COLUMNS_HINT = `The columns are ${IMPORT_COLUMNS.join(', ')}; ${REQUIRED_COLUMNS.join(' and ')} are required. --ignore-columns ignores all others.`;
+const COLUMNS_HINT = `The columns are ${IMPORT_COLUMNS.join(', ')}; ${REQUIRED_COLUMNS.join(' and ')} are required. You choose the card_id, a number for each card. --ignore-columns ignores all others.`;
 
 /** @throws CardpollError for the header line of a file that is no CSV. */
 export function checkIsCsv(line: string): void {
@@ -20,6 +24,9 @@ export function checkIsCsv(line: string): void {
     throw badHeader('it is a workbook (.xlsx, .ods) or packed; save it as CSV in UTF-8, or unpack it');
   if (line.includes('\0'))
     throw badHeader('it looks like UTF-16 without a byte order mark; save the file as UTF-8');
+  if (isJsonList(line)) throw badHeader('it begins a JSON array', JSON_HINT);
+  if (line.replace(IN_QUOTES, '').trimEnd().includes('\r'))
+    throw badHeader('the lines of the file end in CR alone, so all are one', CR_HINT);
 }
 
 /**
@@ -37,17 +44,31 @@ export function readHeader(
   const problems = [
     ...(ignored === null && unknown[0] !== undefined ? [`unknown column ${quoted(unknown[0])}`] : []),
     ...(twice === undefined ? [] : [`column '${twice}' appears twice`]),
-    ...missing.map((name) => `column '${name}' is missing`),
+    ...missing.map((name) => `column '${name}' is missing${likely(name, unknown)}`),
   ];
   if (problems.length > 0) {
-    throw badHeader(problems.join(', '));
+    const shown = missing.length > 0 ? ` (it has ${listed(names)})` : '';
+    throw badHeader(`${problems.join(', ')}${shown}`);
   }
   ignore(unknown, ignored);
   return names.map((name) => (isImportColumn(name) ? name : null));
 }
 
-export function badHeader(problem: string): CardpollError {
-  return new CardpollError('bad_data', 'bad_import_header', `the header line is wrong: ${problem}`, {
-    hint: COLUMNS_HINT,
-  });
+/** Names the column that may be meant: `ICCID` or `SIM ICCID` for iccid, `Card ID` for card_id. */
+function likely(column: string, unknown: readonly string[]): string {
+  const name = unknown.find((one) => lettersOf(one).includes(lettersOf(column)));
+  return name === undefined ? '' : `, but there is ${quoted(name)}: name it ${column}`;
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replace(/[^a-z]/g, '');
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_NAMES_SHOWN).map(quoted).join(', ');
+  return names.length > MOST_NAMES_SHOWN ? `${shown} and ${names.length - MOST_NAMES_SHOWN} more` : shown;
+}
+
+export function badHeader(problem: string, hint = COLUMNS_HINT): CardpollError {
+  return new CardpollError('bad_data', 'bad_import_header', `the header line is wrong: ${problem}`, { hint });
 }

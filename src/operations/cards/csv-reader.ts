@@ -1,10 +1,11 @@
 // Reads the rows of a CSV file. A line break in quotes belongs to its field, so a row may be of several lines. Used by card-file.ts.
 import { RowProblem } from '../../domain/cards/card.ts';
+import { grouped } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { FieldSplitter, QuoteProblem } from './csv-fields.ts';
+import { FieldSplitter, QuoteProblem, separatorOf } from './csv-fields.ts';
 import { badHeader, checkIsCsv, readHeader } from './csv-header.ts';
 import type { ImportColumn, RawRow, RowReader } from './import-columns.ts';
-import { type ImportLine, type LongLine, TOO_LONG } from './import-lines.ts';
+import { HAS_CR, type ImportLine, type LongLine, TOO_LONG } from './import-lines.ts';
 
 export class CsvReader implements RowReader {
   readonly #splitter = new FieldSplitter();
@@ -49,10 +50,15 @@ export class CsvReader implements RowReader {
   #passLong({ start, hasQuotes }: LongLine): null {
     if (this.#columns === null && !this.#splitter.isOpen) {
       checkIsCsv(start);
-      throw badHeader(`it is ${TOO_LONG}`);
+      const columns = start.split(separatorOf(start)).length;
+      throw badHeader(
+        `it is ${TOO_LONG}, with ${grouped(columns)} columns or more`,
+        'Keep only the columns of an import, as in: cut -d, -f1-7 FILE > cards.csv',
+      );
     }
     if (hasQuotes) throw this.#refusal(`${TOO_LONG}, and there are quotes in it`);
-    if (!this.#splitter.isOpen) throw new RowProblem(TOO_LONG);
+    if (!this.#splitter.isOpen)
+      throw new RowProblem(start.includes('\r') ? `${TOO_LONG}: ${HAS_CR}` : TOO_LONG);
     this.#splitter.dropRow();
     return null;
   }
@@ -75,7 +81,8 @@ export class CsvReader implements RowReader {
 function rowOf(fields: readonly string[], columns: ReadonlyArray<ImportColumn | null>): RawRow | null {
   if (fields.every((field) => field === '')) return null;
   if (fields.length !== columns.length) {
-    throw new RowProblem(`${fields.length} fields instead of ${columns.length}`);
+    const problem = `${fields.length} fields instead of ${columns.length}`;
+    throw new RowProblem(fields.some((field) => field.includes('\r')) ? `${problem}: ${HAS_CR}` : problem);
   }
   const row: RawRow = {};
   for (let i = 0; i < columns.length; i += 1) {

@@ -8,6 +8,11 @@ export const LONGEST_LINE = 64 * 1024;
 /** What is wrong with a longer line or row. */
 export const TOO_LONG = 'longer than 64 KiB';
 
+/** What is wrong with a row that has another line end within it. */
+export const HAS_CR = 'there is a CR without LF in it';
+export const CR_HINT =
+  "Save the file with LF or CRLF at the ends of lines: tr '\\r' '\\n' < FILE > cards.csv";
+
 /** Of a line that is too long. */
 export interface LongLine {
   readonly text: null;

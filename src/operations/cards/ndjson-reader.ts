@@ -1,11 +1,23 @@
 // Reads the rows of a file with one JSON object a line. Used by card-file.ts.
 import { quoted, RowProblem } from '../../domain/cards/card.ts';
+import { CardpollError } from '../../platform/errors.ts';
 import { isObject, jsonFault, jsonIn } from '../../platform/json.ts';
 import { ignore, isImportColumn, type RawRow, type RowReader } from './import-columns.ts';
-import { type ImportLine, TOO_LONG } from './import-lines.ts';
+import { CR_HINT, type ImportLine, TOO_LONG } from './import-lines.ts';
+
+export const JSON_HINT = "Write one JSON object a line, without the array: jq -c '.[]' FILE > cards.ndjson";
+
+/** Not `[card_id],[iccid]`, as some databases write a header. */
+const JSON_LIST = /^\s*\[\s*($|[[{"\d\]])/;
+
+/** Whether a JSON array begins with this line. */
+export function isJsonList(line: string): boolean {
+  return JSON_LIST.test(line);
+}
 
 export class NdjsonReader implements RowReader {
   rowLine = 0;
+  #isBegun = false;
 
   /** @param ignored collects the names of unknown fields; null: they are refused. */
   constructor(private readonly ignored: Set<string> | null) {}
@@ -13,12 +25,32 @@ export class NdjsonReader implements RowReader {
   read({ number, ...line }: ImportLine): RawRow | null {
     this.rowLine = number;
     if (line.text?.trim() === '') return null;
+    if (!this.#isBegun) checkIsNdjson(line.text ?? line.start);
+    this.#isBegun = true;
     if (line.text === null) throw new RowProblem(TOO_LONG);
     return readRow(line.text, this.ignored);
   }
 
   /** A row is a line. */
   end(): void {}
+}
+
+/** What the first line may show that is not empty: that its rows are not one to a line, and what to do. */
+const OTHER_FORMS: ReadonlyArray<readonly [form: RegExp, problem: string, hint: string]> = [
+  [JSON_LIST, 'it begins a JSON array', JSON_HINT],
+  [/\}\s*\r\s*\{/, 'the lines of the file end in CR alone, so all are one', CR_HINT],
+  [
+    /^\s*\{(.*([{[]|[^}],))?\s*$/,
+    'its JSON object goes on in further lines',
+    'Write one JSON object a line: jq -c . FILE > cards.ndjson',
+  ],
+];
+
+function checkIsNdjson(line: string): void {
+  const form = OTHER_FORMS.find(([one]) => one.test(line));
+  if (form === undefined) return;
+  const [, problem, hint] = form;
+  throw new CardpollError('bad_data', 'bad_import_json', `the first line is wrong: ${problem}`, { hint });
 }
 
 function readRow(line: string, ignored: Set<string> | null): RawRow {

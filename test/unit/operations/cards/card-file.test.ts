@@ -159,10 +159,10 @@ describe('CSV rows', () => {
     expect(() => lineReader('csv')('iccid')).toThrow(
       expect.objectContaining({
         code: 'bad_import_header',
-        message: "the header line is wrong: column 'card_id' is missing",
+        message: "the header line is wrong: column 'card_id' is missing (it has 'iccid')",
         hint:
           `The columns are ${IMPORT_FIELDS.map(snakeCase).join(', ')}; ` +
-          'card_id and iccid are required. --ignore-columns ignores all others.',
+          'card_id and iccid are required. You choose the card_id, a number for each card. --ignore-columns ignores all others.',
       }),
     );
   });
@@ -177,8 +177,7 @@ describe('NDJSON rows', () => {
   });
 
   it.each([
-    ['{', 'not valid JSON'],
-    ['[1]', 'not a JSON object'],
+    ['{"card_id": 1', 'not valid JSON'],
     ['null', 'not a JSON object'],
     ['7', 'not a JSON object'],
     ['{"card_id":1,"colour":2}', "unknown field 'colour' (--ignore-columns ignores it)"],

@@ -1,4 +1,4 @@
-// Rows of CSV whose fields have line breaks or quotes: what is read, what is refused, and why.
+// Rows of CSV whose fields have line breaks, and files that are no CSV or not of cards: what is read, what is refused, and why.
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { RowProblem } from '../../../../src/domain/cards/card.ts';
@@ -167,5 +167,104 @@ describe('a quote where none may be', () => {
       ],
       problems: ['2: the quotes do not match'],
     });
+  });
+});
+
+describe('a file that is no CSV of cards', () => {
+  it.each<[string, string | Buffer, string, string]>([
+    [
+      'CR at the ends of its lines',
+      'card_id,iccid\r1,a\r2,b\r',
+      'the lines of the file end in CR alone',
+      "tr '\\r' '\\n'",
+    ],
+    [
+      'CR, and LF in its notes',
+      `${HEADER}\r1,a,"x\ny"\r2,b,\r`,
+      'the lines of the file end in CR alone',
+      'LF or CRLF',
+    ],
+    [
+      'CR in a file of any length',
+      `card_id,iccid\r${'1,8986\r'.repeat(20_000)}`,
+      'the lines of the file end in CR alone',
+      'CRLF',
+    ],
+    [
+      'CR in UTF-16',
+      Buffer.from('\uFEFFcard_id\ticcid\r1\ta\r', 'utf16le'),
+      'the lines of the file end in CR alone',
+      'CRLF',
+    ],
+    [
+      'thousands of columns',
+      `card_id,iccid,${'a_long_name_of_a_column,'.repeat(3_000)}\n1,2`,
+      'it is longer than 64 KiB, with 2,733 columns or more',
+      'Keep only the columns',
+    ],
+    ['a JSON array', '[{"card_id": 1, "iccid": "1"}]', 'it begins a JSON array', "jq -c '.[]'"],
+    ['a JSON array over lines', '\n[\n  {"card_id": 1}\n]', 'it begins a JSON array', "jq -c '.[]'"],
+    ['a JSON array of arrays', '[["card_id", "iccid"], [1, "a"]]', 'it begins a JSON array', "jq -c '.[]'"],
+    [
+      'a long JSON array',
+      `[${'{"card_id": 1, "iccid": "1"},'.repeat(3_000)}]`,
+      'it begins a JSON array',
+      'jq',
+    ],
+  ])('is refused for what it is: %s', async (_, file, message, hint) => {
+    const expected = {
+      code: 'bad_import_header',
+      message: expect.stringContaining(`the header line is wrong: ${message}`),
+      hint: expect.stringContaining(hint),
+    };
+    for (const ignores of [true, false])
+      await expect(rowsOf(file, { ignores })).rejects.toMatchObject(expected);
+  });
+
+  it.each([
+    [
+      'ICCID,IMSI,Status\n',
+      "column 'iccid' is missing, but there is 'ICCID': name it iccid (it has 'ICCID', 'IMSI', 'Status')",
+    ],
+    [
+      'Card ID;SIM ICCID (20);a;b;c;d\n',
+      "column 'card_id' is missing, but there is 'Card ID': name it card_id, column 'iccid' is missing, but there is 'SIM ICCID (20)': name it iccid (it has 'Card ID', 'SIM ICCID (20)', 'a', 'b', 'c' and 1 more)",
+    ],
+    [
+      'Table 1,,,\ncard_id,iccid,allowance_mb,\n',
+      "column 'card_id' is missing, column 'iccid' is missing (it has 'Table 1', '', '', '')",
+    ],
+    ['[card_id],[iccid]\n', "but there is '[card_id]': name it card_id"],
+  ])('is refused with the names that its header has: %j', async (file, message) => {
+    for (const ignores of [true, false]) await expect(rowsOf(file, { ignores })).rejects.toThrow(message);
+    await expect(rowsOf(file)).rejects.toMatchObject({
+      hint: expect.stringContaining('You choose the card_id'),
+    });
+  });
+
+  it('is refused as NDJSON for what it is', async () => {
+    const array = { code: 'bad_import_json', message: expect.stringContaining('it begins a JSON array') };
+    for (const file of [
+      '[{"card_id": 1}]\n',
+      '[\n{"card_id": 1}\n]',
+      ` [${'{"card_id": 1},'.repeat(9_000)}]`,
+    ])
+      await expect(rowsOf(file, { format: 'ndjson' })).rejects.toMatchObject(array);
+    const cr = { code: 'bad_import_json', hint: expect.stringContaining("tr '\\r' '\\n'") };
+    for (const file of ['{"card_id": 1}\r{"card_id": 2}\r', '{"card_id": 1}\r'.repeat(9_000)])
+      await expect(rowsOf(file, { format: 'ndjson' })).rejects.toMatchObject(cr);
+    const spread = { code: 'bad_import_json', message: expect.stringContaining('goes on in further lines') };
+    for (const file of [
+      '{\n"card_id": 1\n}',
+      '{"cards": [\n{"card_id": 1}\n]}',
+      '{"card_id": 1,\n"iccid": "1"}',
+    ])
+      await expect(rowsOf(file, { format: 'ndjson' })).rejects.toMatchObject(spread);
+  });
+
+  it('is read up to rows that end in CR alone, which are named', async () => {
+    const { problems } = await rowsOf(`card_id,iccid\n1,a\r2,b\n${'1,a\r'.repeat(20_000)}\n`);
+    const cr = 'there is a CR without LF in it';
+    expect(problems).toEqual([`2: 3 fields instead of 2: ${cr}`, `3: longer than 64 KiB: ${cr}`]);
   });
 });
