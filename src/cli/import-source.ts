@@ -100,8 +100,11 @@ async function* wholeRows(
       if (found.end > 0) yield Buffer.concat([rest, chunk.subarray(0, found.end)]);
       rest = found.end > 0 ? chunk.subarray(found.end) : Buffer.concat([rest, chunk]);
       if (rest.length > LONGEST_LINE_BYTES) {
-        yield rest;
-        rest = Buffer.alloc(0);
+        // It is no row, or a quote that opens none, as in 5": what ends a line ends a row again.
+        const end = rest.lastIndexOf(NEWLINE) + 1 || rest.length;
+        yield rest.subarray(0, end);
+        rest = rest.subarray(end);
+        isInQuotes = false;
       }
       bar.update(bytes, `${grouped(lines)} rows`);
     }

@@ -445,20 +445,20 @@ describe('Ctrl-C in an import', () => {
   const FIRST = 1_000_000;
 
   it.each([
-    ['of a line', '', ',false', ''],
-    ['of a line with quotes', '', ',"false"', ''],
-    ['of a field with line breaks', ',note', ',false,"one\n,x,\ntwo"', 'two"'],
+    ['of a line', { end: ',false,', last: ',false,', bad: '' }],
+    ['of a line with quotes', { end: ',"false",', last: 'se",', bad: '' }],
+    ['of a line after a stray quote', { end: ',false,', last: ',false,', bad: '1,2,,,,,,5" pipe\n' }],
+    ['of a field with line breaks', { end: ',false,"one\n,x,\ntwo"', last: 'two"', bad: '' }],
   ])(
     'ends it behind a whole row, not in the middle %s, keeps what it says and ends with 130',
-    async (_, column, end, last) => {
+    async (_, { end, last, bad }) => {
       const interrupt = new AbortController();
       async function* endless(): AsyncGenerator<string> {
-        yield `${HEADER}${column}\n`;
-        const tail = last === '' ? end : last;
+        yield `${HEADER},note\n${bad}`;
         for (let i = 1; ; i += 1) {
           const row = lineOf(FIRST + i).replace(',false\n', end);
           // Every piece ends in the middle of a row.
-          yield `${i === 1 ? '' : `${tail}\n`}${row.slice(0, -tail.length)}`;
+          yield `${i === 1 ? '' : `${last}\n`}${row.slice(0, -last.length)}`;
           if (i % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
         }
       }
@@ -473,8 +473,10 @@ describe('Ctrl-C in an import', () => {
       expect(code).toBe(130);
       const kept = Number(/^inserted +([\d,]+)$/m.exec(stdout)?.[1]?.replaceAll(',', ''));
       expect(kept).toBeGreaterThanOrEqual(10_000);
-      expect(stdout).toMatch(/^rejected +0$/m);
-      expect(stderr).toContain(`interrupted: the first ${kept.toLocaleString('en-US')} rows are kept`);
+      const rejected = bad === '' ? 0 : 1;
+      expect(stdout).toMatch(new RegExp(`^rejected +${rejected}$`, 'm'));
+      const received = (kept + rejected).toLocaleString('en-US');
+      expect(stderr).toContain(`interrupted: the first ${received} rows are kept`);
       expect(await api.records.cards.find(String(FIRST + kept))).not.toBeNull();
       expect(await api.records.cards.find(String(FIRST + kept + 1))).toBeNull();
     },
