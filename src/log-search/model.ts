@@ -4,7 +4,6 @@
 // A hit as it is stored.
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import type { OwnSigns } from './match/interface-rules.ts';
-import type { NamedDay } from './time/file-dates.ts';
 import type { TimeSpan } from './time/line-clock.ts';
 
 /** `auto` takes the fastest library that works here, `zlib-sync` that package, `node` only what Node documents. */
@@ -88,8 +87,6 @@ export interface FoundFile {
 export interface FileTask extends FoundFile {
   /** Position in the plan, from 0. Names the file in hits and results, and orders hits of the same instant. */
   readonly number: number;
-  /** The only day in its name. */
-  readonly day: NamedDay | null;
 }
 
 /**
@@ -101,15 +98,15 @@ export const NOTICES = {
   corrupt: 'damaged', // gzip data that cannot be inflated from some byte on
   crc_mismatch: 'damaged', // gzip data with a wrong checksum or length
   trailing_garbage: 'damaged', // bytes after gzip data that are not gzip data
-  not_searched: 'unread', // an unsupported compression format
+  not_searched: 'unread', // neither text nor text in gzip
   denied: 'unread', // no permission
   vanished: 'unread', // gone before it was opened
   shrunk: 'damaged', // became shorter while it was read
   read_error: 'unread', // the system reported an error
   undated: 'unclear', // lines of the card without a readable time, in a search with a window
-  foreign_zone: 'unclear', // lines of the card with the name of a zone that is not the search's
-  long_parts: 'unclear', // a line in parts, as container runtimes write them, that is too long to be joined
-  long_line: 'complete', // a line is longer than the part that is kept
+  several_records: 'unclear', // lines of the card that may hold several records, and are counted once
+  inside_number: 'unclear', // lines that have the card only inside a longer number, and are not counted
+  long_line: 'unclear', // a line that is too long to be kept, also one in parts as container runtimes write them
   repeated_hour: 'complete', // lines with a time that occurs twice, as clocks go back, and is in the window only once
   duplicate: 'complete', // holds the same data as another file and was not counted
   dangling_link: 'complete', // a link to nothing
@@ -135,7 +132,7 @@ export interface Hit {
   readonly file: number;
   /** Position of the line in the file's inflated data. */
   readonly offset: number;
-  /** The start of the day if only that is known; Infinity if the line has no readable time. */
+  /** Infinity if the line has no readable time. */
   readonly timeMs: number;
   readonly interfaces: readonly InterfaceName[];
   /** The line's bytes, without newline. */
@@ -163,19 +160,18 @@ export function compareHits(a: HitOrder, b: HitOrder): number {
   return a.timeMs - b.timeMs || a.file - b.file || a.offset - b.offset;
 }
 
-/** A line as text: UTF-8 if valid, otherwise the encoding of UTF-8 and GBK with fewer unknown characters (U+FFFD). */
+/** A line as text: UTF-8, unless more of its characters are unknown than known in it, and fewer are unknown in GBK. */
 export function textOf(line: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(line);
-  } catch {
-    const gbk = new TextDecoder('gbk').decode(line);
-    const utf8 = new TextDecoder().decode(line);
-    return countUnknown(utf8) <= countUnknown(gbk) ? utf8 : gbk;
-  }
+  const utf8 = new TextDecoder().decode(line);
+  const unknown = countOf(utf8, UNKNOWN);
+  if (unknown <= countOf(utf8, KNOWN)) return utf8;
+  const gbk = new TextDecoder('gbk').decode(line);
+  return countOf(gbk, UNKNOWN) < unknown ? gbk : utf8;
 }
 
-function countUnknown(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) count += 1;
-  return count;
+const UNKNOWN = /\uFFFD/g;
+const KNOWN = /[^\0-\x7f\uFFFD]/gu;
+
+function countOf(text: string, characters: RegExp): number {
+  return text.match(characters)?.length ?? 0;
 }

@@ -8,6 +8,7 @@ import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
 import { MAX_LINES_A_TRACE, type TracedLine, traceTargets } from './hits/trace-lines.ts';
 import {
   compareHits,
+  type Hit,
   NOTICES,
   type Notice,
   type NoticeCode,
@@ -41,6 +42,12 @@ export async function searchLogs(options: SearchOptions) {
     const hits = runDirectory === null ? null : new HitRuns(runs, runDirectory);
     const traced = options.trace === true && hits ? await findTraces(hits, query, options) : null;
     const problems = results.flatMap((result) => noticesOf(result, pathOf(result.file)));
+    const samplesOf = (hits: readonly Hit[][]) =>
+      hits
+        .flat()
+        .sort(compareHits)
+        .slice(0, query.samples)
+        .map((hit) => toFoundLine(hit, pathOf(hit.file)));
     const notices = unique([...plan.notices, ...problems, ...(traced?.notices ?? [])]);
     return {
       query,
@@ -53,12 +60,12 @@ export async function searchLogs(options: SearchOptions) {
         searched: sum(results.map(({ bytesSearched }) => bytesSearched)),
       },
       hits: sum(results.map(({ count }) => count)),
-      /** Lines of the card without a readable time, of a search with a window; not counted as hits. */
+      /** Lines of the card without a readable time; in a search with a window they are not counted as hits. */
       undated: sum(results.map(({ undated }) => undated)),
+      /** Hits that have the time of the record that they continue. */
+      continued: sum(results.map(({ continued }) => continued)),
       /** Hits whose zone is written with a name of more than one meaning. */
       ambiguous: sum(results.map(({ ambiguous }) => ambiguous)),
-      /** Hits whose day is that of the file's name. */
-      datedByName: sum(results.map(({ datedByName }) => datedByName)),
       firstMs: extreme(
         results.map(({ firstMs }) => firstMs),
         Math.min,
@@ -72,11 +79,9 @@ export async function searchLogs(options: SearchOptions) {
       matching: results
         .filter(({ count }) => count > 0)
         .map(({ file, count, firstMs, lastMs }) => ({ path: pathOf(file), hits: count, firstMs, lastMs })),
-      samples: results
-        .flatMap(({ samples }) => samples)
-        .sort(compareHits)
-        .slice(0, query.samples)
-        .map((hit) => toFoundLine(hit, pathOf(hit.file))),
+      samples: samplesOf(results.map(({ samples }) => samples)),
+      /** In a search with a window. */
+      undatedSamples: samplesOf(results.map(({ undatedSamples }) => undatedSamples)),
       notices,
       // null without `trace`.
       traces: traced?.traces ?? null,

@@ -97,7 +97,7 @@ export const logs: CommandSpec = defineCommand({
     const report = await withProgress(context, (watch) => searchLogs({ ...search, ...watch }));
     try {
       const format = LOG_FORMATS.find((one) => one === context.format) ?? 'text';
-      const print = { format, all: options.all ?? false };
+      const print = { format, all: options.all ?? false, isShown: context.io.stdout.isTTY === true };
       await writeAll(context.io, printReport(report, print));
       const aside = printAside(report, print);
       if (aside !== null) context.io.stderr.write(aside);

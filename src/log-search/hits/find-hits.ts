@@ -9,7 +9,8 @@ import { InterfaceRules } from '../match/interface-rules.ts';
 import type { FileProblem, FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
-import { type LineTime, UNDATED } from '../time/line-clock.ts';
+import { UNDATED } from '../time/line-clock.ts';
+import type { LineInstants } from '../time/zone.ts';
 import { RunWriter } from './hit-runs.ts';
 
 /** Maximum length of a sample, which is for people to read. */
@@ -30,28 +31,18 @@ export async function findHits(
     runDirectory === null ? null : new RunWriter(join(runDirectory, `hits-${task.number}`));
   const { sink, problems, ...rest } = await scanFile(task, query, control, {
     matcher: new CardMatcher(query.card),
-    timed: query.keep !== 'count',
     begin: () => new HitCollector(query, task.number, newRuns()),
     forget: (hits) => hits.runs?.discard(),
   });
   sink.runs?.flush();
-  const { count, undated, ambiguous, datedByName, byInterface, firstMs, lastMs, samples } = sink;
+  const { count, undated, continued, ambiguous, byInterface, firstMs, lastMs } = sink;
   const runs: readonly string[] = sink.runs?.paths ?? [];
   return {
-    ...{
-      file: task.number,
-      count,
-      undated,
-      ambiguous,
-      datedByName,
-      byInterface,
-      firstMs,
-      lastMs,
-      samples,
-      runs,
-    },
+    ...{ file: task.number, count, undated, continued, ambiguous, byInterface, firstMs, lastMs, runs },
+    samples: sink.samples,
+    undatedSamples: sink.undatedSamples,
     ...rest,
-    problems: [...problems, ...undatedProblem(undated)],
+    problems: [...problems, ...undatedProblem(query.window === null ? 0 : undated)],
   };
 }
 
@@ -62,22 +53,23 @@ function undatedProblem(lines: number): FileProblem[] {
 }
 
 class HitCollector implements LineSink {
+  /** Hits; in a search with a window without those that are undated. */
   count = 0;
-  /** Of a search with a window: lines that may be in it. They are not counted as hits. */
+  /** Lines without a readable time. */
   undated = 0;
+  /** Hits that have the time of the record that they continue. */
+  continued = 0;
   /** Hits whose time is written with the name of a zone that has more than one meaning. */
   ambiguous = 0;
-  /** Hits whose day is that of the file's name. */
-  datedByName = 0;
   /** A line may belong to several. */
   readonly byInterface: InterfaceCounts = {};
   firstMs: number | null = null;
   lastMs: number | null = null;
   readonly samples: Hit[] = [];
+  readonly undatedSamples: Hit[] = [];
   readonly #wanted: readonly InterfaceName[];
   /** Created for the first hit, since most files have none. */
   #rules: InterfaceRules | null = null;
-  readonly #inPieces = new Set<InterfaceName>();
 
   /** @param runs gets every hit when the query keeps all. */
   constructor(
@@ -93,57 +85,39 @@ class HitCollector implements LineSink {
     const { query } = this;
     const interfaces = this.#interfacesOf(found);
     if (query.interface !== null && !interfaces.includes(query.interface)) return;
-    if (found.time === UNDATED && query.window !== null) {
-      this.undated += 1;
-      return;
-    }
-    this.count += 1;
-    if (found.time === null) return;
+    const isApart = found.time === UNDATED && query.window !== null;
     this.#note(found.time);
+    if (!isApart) this.count += 1;
     if (query.keep === 'count') return;
+    const samples = isApart ? this.undatedSamples : this.samples;
+    if (samples.length < query.samples) samples.push(this.#keep(found, interfaces, SAMPLE_BYTES));
+    if (isApart) return;
     for (const name of interfaces.length === 0 ? (['other'] as const) : interfaces) {
       this.byInterface[name] = (this.byInterface[name] ?? 0) + 1;
     }
-    if (this.samples.length < query.samples) this.samples.push(this.#keep(found, interfaces, SAMPLE_BYTES));
     this.runs?.add(this.#keep(found, interfaces, Number.POSITIVE_INFINITY));
   }
 
-  #note(time: LineTime): void {
-    if (time.zoneName !== undefined) this.ambiguous += 1;
-    if (time.isDayOfName) this.datedByName += 1;
-    if (time === UNDATED) return;
+  #note(time: LineInstants): void {
+    if (time === UNDATED) {
+      this.undated += 1;
+      return;
+    }
+    if (time.isAmbiguous) this.ambiguous += 1;
+    if (time.isContinued) this.continued += 1;
     this.firstMs = Math.min(this.firstMs ?? time.ms, time.ms);
     this.lastMs = Math.max(this.lastMs ?? time.ms, time.ms);
   }
 
-  piece(latin1: string): void {
-    for (const name of this.#interfacesIn(latin1)) this.#inPieces.add(name);
-  }
-
-  endPieces(): void {
-    this.#inPieces.clear();
-  }
-
-  #interfacesOf({ bytes, from, to, cut }: ScannedLine): InterfaceName[] {
-    const found = this.#wanted.length === 0 ? [] : this.#interfacesIn(bytes.toString('latin1', from, to));
-    return cut ? this.#wanted.filter((name) => found.includes(name) || this.#inPieces.has(name)) : found;
-  }
-
-  #interfacesIn(latin1: string): InterfaceName[] {
+  #interfacesOf({ bytes, from, to }: ScannedLine): InterfaceName[] {
+    if (this.#wanted.length === 0) return [];
     this.#rules ??= new InterfaceRules(this.#wanted, this.query.ownSigns, this.query.strict);
-    return this.#rules.interfacesOf(latin1);
+    return this.#rules.interfacesOf(bytes.toString('latin1', from, to));
   }
 
-  #keep(found: ScannedLine, interfaces: readonly InterfaceName[], maxBytes: number): Hit {
-    const { bytes, from, to, offset, cut } = found;
+  #keep({ bytes, from, to, offset, time }: ScannedLine, interfaces: InterfaceName[], maxBytes: number): Hit {
     const end = Math.min(to, from + maxBytes);
-    return {
-      file: this.file,
-      offset,
-      timeMs: found.time?.ms ?? 0,
-      interfaces,
-      line: Buffer.from(bytes.subarray(from, end)),
-      cut: cut || end < to,
-    };
+    const line = Buffer.from(bytes.subarray(from, end));
+    return { file: this.file, offset, timeMs: time.ms, interfaces, line, cut: end < to };
   }
 }

@@ -76,24 +76,21 @@ export async function findTraceLines(
 ) {
   const { sink, problems } = await scanFile(task, query, control, {
     matcher: new IdMatcher(targets.map(({ id }) => id)),
-    timed: true,
     begin: () => new TraceLines(task.number, targets, new CardMatcher(query.card)),
   });
   // The operator did not choose the window of this scan.
-  const reported = problems.filter(({ code }) => code !== 'repeated_hour');
+  const reported = problems.filter(({ code }) => code !== 'repeated_hour' && code !== 'several_records');
   return { file: task.number, lines: sink.lines, problems: reported, truncated: [...sink.truncated] };
 }
 
 /** Matches lines that contain one of the ids as a whole word. */
 export class IdMatcher implements LineMatcher {
-  readonly reach: number;
   readonly #needles: readonly Buffer[];
   readonly #find: FindBytes;
 
   constructor(ids: readonly string[]) {
     this.#needles = ids.map((id) => Buffer.from(id, 'latin1'));
     this.#find = finderOf(this.#needles);
-    this.reach = Math.max(0, ...ids.map((id) => id.length)) + 1;
   }
 
   next(buf: Buffer, from: number): number {
@@ -132,8 +129,7 @@ class TraceLines implements LineSink {
     this.#matchers = new Map(targets.map((target) => [target, new IdMatcher([target.id])]));
   }
 
-  line({ bytes, from, to, offset, time, cut }: ScannedLine): void {
-    if (time === null) return;
+  line({ bytes, from, to, offset, time }: ScannedLine): void {
     const line = bytes.subarray(from, to);
     for (const [{ id, fromMs, toMs }, matcher] of this.#matchers) {
       const isNear = (ms: number | null) => ms !== null && ms >= fromMs && ms < toMs;
@@ -148,7 +144,7 @@ class TraceLines implements LineSink {
       const kept = Buffer.from(line.subarray(0, MAX_LINE_BYTES));
       this.lines.push({
         ...{ id, file: this.file, offset, timeMs: near, line: kept, isHit: holds(this.card, line) },
-        cut: cut || kept.length < line.length,
+        cut: kept.length < line.length,
       });
     }
   }

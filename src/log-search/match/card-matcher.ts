@@ -1,23 +1,16 @@
 // Matchers for a scan, and the matcher for a card: digit runs, checked at their borders. Used by line-scanner.ts on raw
 // bytes; knows no files and no times.
-
 import { type FindBytes, finderOf, isAt } from './find-bytes.ts';
 
 /** Finds lines in two steps: cheap candidates, then a check of the line around each candidate. */
 export interface LineMatcher {
-  /** Maximum length of a candidate in bytes, so also the overlap between two pieces of a line. */
-  readonly reach: number;
   /** The first candidate at or after `from`, -1 when there is none. */
   next(buf: Buffer, from: number): number;
   /** Whether the candidate at `at` is a match in its line buf[lineFrom, lineTo). */
   accepts(buf: Buffer, at: number, lineFrom: number, lineTo: number): boolean;
+  /** Whether a candidate that is no match is all of what is looked for, inside a longer number. */
+  isInside?(buf: Buffer, at: number, lineTo: number): boolean;
 }
-
-export const EVERY_LINE: LineMatcher = {
-  reach: 1,
-  next: (buf, from) => (from < buf.length ? from : -1),
-  accepts: () => true,
-};
 
 /** Whether a single line matches. */
 export function holds(matcher: LineMatcher, line: Buffer): boolean {
@@ -30,7 +23,7 @@ export function holds(matcher: LineMatcher, line: Buffer): boolean {
 /**
  * What is found for a card, by the number of its digits. Up to 18 digits are found in any run of digits that contains them: an
  * id of 18 digits is rare, and the beginning of one of 19 or 20 is often copied. A longer id is found as a run of exactly its
- * digits. Ids of 18 digits and more are also found in groups of four with a space or hyphen between them.
+ * digits. Ids of 18 digits and more are also found in groups of digits, as on a card, and those of 20 as a card stores them.
  * - `digits`: so many of them are looked for.
  * - `check`: the digit that may follow these, as the check digit of an id of 19: any one, or the one that was asked for.
  */
@@ -41,13 +34,19 @@ const WHOLE_IDS: ReadonlyArray<{ length: number; digits: number; check: 'none' |
 /** Ids of this many digits or more are also found in groups. */
 const GROUPED_DIGITS = 18;
 
-const GROUP = 4;
-const SEPARATORS = [' ', '-'];
+/** How many digits the first group has, and the others. */
+const GROUPS = [
+  [4, 4],
+  [5, 5],
+  [2, 4],
+] as const;
+/** The last one does not break lines. */
+const SEPARATORS = [' ', '-', '\xc2\xa0'];
 
 export class CardMatcher implements LineMatcher {
-  readonly reach: number;
+  readonly #whole: Buffer;
   readonly #digits: Buffer;
-  /** The digits in groups of four; none for an id that is not looked for in groups. */
+  /** The digits in groups; none for an id that is not looked for in groups. */
   readonly #grouped: readonly Buffer[];
   readonly #mayBePart: boolean;
   /** The digit that may follow; undefined: none; null: any one. */
@@ -57,14 +56,14 @@ export class CardMatcher implements LineMatcher {
   constructor(card: string) {
     const rule = WHOLE_IDS.find(({ length }) => length === card.length);
     const digits = card.slice(0, rule?.digits);
+    this.#whole = Buffer.from(card, 'latin1');
     this.#digits = Buffer.from(digits, 'latin1');
-    const separators = card.length >= GROUPED_DIGITS ? SEPARATORS : [];
-    this.#grouped = separators.map((separator) => Buffer.from(inGroups(digits, separator), 'latin1'));
+    const forms = card.length >= GROUPED_DIGITS ? formsOf(digits, card) : [];
+    this.#grouped = forms.map((form) => Buffer.from(form, 'latin1'));
     this.#mayBePart = card.length <= GROUPED_DIGITS;
     this.#check = { any: null, same: card.charCodeAt(card.length - 1), none: undefined }[
       rule?.check ?? 'none'
     ];
-    this.reach = card.length + Math.ceil(card.length / GROUP) + 1;
     this.#find = finderOf([this.#digits, ...this.#grouped]);
   }
 
@@ -84,10 +83,19 @@ export class CardMatcher implements LineMatcher {
     const mayFollow = this.#check === null || this.#check === buf[end];
     return mayFollow && (end + 1 >= lineTo || !isDigit(buf[end + 1]));
   }
+
+  isInside(buf: Buffer, at: number, lineTo: number): boolean {
+    return at + this.#whole.length <= lineTo && isAt(buf, this.#whole, at);
+  }
 }
 
-function inGroups(digits: string, separator: string): string {
-  return (digits.match(new RegExp(`.{1,${GROUP}}`, 'g')) ?? []).join(separator);
+/** The digits in groups, and the whole id as a card stores it: with the digits of each pair swapped. */
+function formsOf(digits: string, card: string): string[] {
+  const grouped = GROUPS.flatMap(([first, others]) => {
+    const rest = digits.slice(first).match(new RegExp(`.{1,${others}}`, 'g')) ?? [];
+    return SEPARATORS.map((separator) => [digits.slice(0, first), ...rest].join(separator));
+  });
+  return card.length === 20 ? [...grouped, card.replace(/(.)(.)/g, '$2$1')] : grouped;
 }
 
 export function isDigit(byte: number | undefined): boolean {

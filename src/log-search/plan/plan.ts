@@ -1,31 +1,27 @@
 // Decides which files are searched. Used by search.ts. Without a time window: all files. With a window, a file is excluded
-// only by the times in its own lines or its successor's: it begins after the window, its successor begins before the window,
-// it ends before the window (plain files), or it was last written long before and its times agree. A time that occurs twice,
-// when clocks go back, may mean the later instant and then excludes less. Where times cannot be read, the file is searched.
-// Names only give the order of files.
-// Reads only the ends of a file, except to compare `x` with `x.gz`.
+// only by times, and only when its samples run forwards and each line that begins a record has a certain time: it begins after
+// the window, its successor begins before the window, it ends before the window (plain files), or it was last written long
+// before. Where that is not known, the file is searched. A time that occurs twice, when clocks go back, may mean the later
+// instant and then excludes less. Names only give the order of files. Reads only samples, except to compare `x` with `x.gz`.
 
 import { constants, gunzipSync } from 'node:zlib';
 import { sum } from '../../domain/numbers.ts';
 import { type FileTask, type FoundFile, type Query, SLACK_MS } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
-import { zoneOfFile } from '../time/file-zone.ts';
+import { isText, otherSeparator } from '../read/text.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
-import { instantsOf, timeOfLine } from '../time/timestamps.ts';
+import { continuesRecord } from '../time/record-lines.ts';
+import { MTIME_SLACK_MS, TimeReader } from '../time/time-reader.ts';
 import { Zone } from '../time/zone.ts';
-import { follows, holderOfBoth, parseRotationName, type RotationName } from './rotation.ts';
+import { chains, holderOfBoth, parseRotationName, type RotationName } from './rotation.ts';
 import type { Listing } from './walk.ts';
 
-/** A copy may have an old mtime from another time zone, so only files much older than the window are excluded. An mtime
- * before the file's own times is wrong, and excludes nothing. */
-const MTIME_SLACK_MS = 36 * 3_600_000;
-
-const HEAD_BYTES = 8_192;
-const TAIL_BYTES = 65_536;
+const SAMPLE_BYTES = 8_192;
+/** Of a plain file, evenly spread; the first is its beginning and the last its end. */
+const SAMPLES = 8;
 const MAX_INFLATED_BYTES = 4 * 1024 * 1024;
-/** More than one, so that a single wrong date does not decide. */
-const HEAD_LINES = 20;
+const MAX_HEAD_BYTES = 65_536;
 const NEWLINE = 0x0a;
 
 type PruneReason = 'begins_after' | 'ends_before' | 'not_written_since' | 'successor_begins_before';
@@ -41,9 +37,10 @@ export async function makePlan(found: Listing, query: Query, signal: AbortSignal
   let kept = candidates;
   if (query.prune && query.window !== null) {
     for (const one of candidates) lookInto(one, zone);
+    const successors = successorTimes(candidates);
     kept = [];
     for (const one of candidates) {
-      const reason = windowReason(one, candidates, query.window, zone);
+      const reason = windowReason(one, successors.get(one) ?? null, query.window, zone);
       if (reason === null) kept.push(one);
       else pruned.push({ path: one.file.path, reason });
     }
@@ -53,28 +50,32 @@ export async function makePlan(found: Listing, query: Query, signal: AbortSignal
     notices.push({ path, code: 'duplicate', detail: `same data as ${of}` });
   const tasks: FileTask[] = kept
     .filter(({ file }) => !duplicates.has(file.path))
-    .map(({ file, name }, number) => ({ ...file, number, day: name.day }));
+    .map(({ file }, number) => ({ ...file, number }));
   const bytesRead = sum(candidates.map(({ peekedBytes }) => peekedBytes));
   const { special } = found;
   return { tasks, pruned, notices, considered: candidates.length, special, bytesRead };
+}
+
+/** The times of a file that runs forwards, as far as samples say. */
+interface Span {
+  readonly firstMs: number;
+  /** Null where the end cannot be read without the rest. */
+  readonly lastMs: number | null;
 }
 
 interface Candidate {
   readonly file: FoundFile;
   readonly directory: string;
   readonly name: RotationName;
-  /** The earliest time near the beginning. */
-  firstMs: number | null;
-  /** The latest time near the end. */
-  lastMs: number | null;
+  /** Null: not known. */
+  span: Span | null;
   peekedBytes: number;
 }
 
 function candidateOf(file: FoundFile): Candidate {
   const slash = file.path.lastIndexOf('/');
   const name = parseRotationName(file.path.slice(slash + 1));
-  const directory = file.path.slice(0, slash + 1);
-  return { file, directory, name, firstMs: null, lastMs: null, peekedBytes: 0 };
+  return { file, directory: file.path.slice(0, slash + 1), name, span: null, peekedBytes: 0 };
 }
 
 /** Ignores files that cannot be opened; the scan reports them. */
@@ -83,7 +84,7 @@ function lookInto(candidate: Candidate, zone: Zone): void {
   try {
     using bytes = FileBytes.of(file);
     if (bytes === null) return;
-    Object.assign(candidate, peek(bytes, zone));
+    candidate.span = spanOf(bytes, new TimeReader(zone, file.mtimeMs));
     candidate.peekedBytes = bytes.read;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
@@ -91,35 +92,40 @@ function lookInto(candidate: Candidate, zone: Zone): void {
 }
 
 function windowReason(
-  candidate: Candidate,
-  all: readonly Candidate[],
+  { file, span }: Candidate,
+  successorMs: number | null,
   window: TimeSpan,
   zone: Zone,
 ): PruneReason | null {
-  const { file, firstMs, lastMs } = candidate;
-  if (firstMs === null) return null;
+  if (span === null) return null;
+  const { firstMs, lastMs } = span;
   const writtenMs = file.mtimeMs + MTIME_SLACK_MS;
-  if (firstMs <= writtenMs && writtenMs < window.fromMs) return 'not_written_since';
+  // No line is younger than the file: its clock was wrong, or its mtime is.
+  if (Math.max(firstMs, lastMs ?? firstMs) > writtenMs) return null;
+  if (writtenMs < window.fromMs) return 'not_written_since';
   if (firstMs > window.toMs + SLACK_MS) return 'begins_after';
-  if (lastMs !== null && zone.latest(Math.max(firstMs, lastMs)) + SLACK_MS < window.fromMs)
-    return 'ends_before';
-  const end = successorBegins(candidate, firstMs, all);
-  return end !== null && zone.latest(end) + SLACK_MS < window.fromMs ? 'successor_begins_before' : null;
+  if (lastMs !== null && zone.latest(lastMs) + SLACK_MS < window.fromMs) return 'ends_before';
+  const isOver = successorMs !== null && zone.latest(successorMs) + SLACK_MS < window.fromMs;
+  return isOver ? 'successor_begins_before' : null;
 }
 
-/** When the next file of the same writer, by name, begins; null when names and times contradict each other. */
-function successorBegins(
-  { directory, name }: Candidate,
-  firstMs: number,
-  all: readonly Candidate[],
-): number | null {
-  let earliest: number | null = null;
-  for (const other of all) {
-    if (other.directory !== directory || other.firstMs === null || !follows(name, other.name)) continue;
-    if (other.firstMs < firstMs) return null;
-    earliest = Math.min(earliest ?? other.firstMs, other.firstMs);
+/** When the next file of the same writer, by name, begins; none where names and times contradict each other. */
+function successorTimes(all: readonly Candidate[]): ReadonlyMap<Candidate, number> {
+  const successors = new Map<Candidate, number>();
+  for (const chain of chains(all)) {
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const group of chain.reverse()) {
+      const known = group.filter(({ span }) => span !== null);
+      const isKnown = Number.isFinite(nextMs);
+      for (const one of known) if (isKnown && begin(one) <= nextMs) successors.set(one, nextMs);
+      nextMs = known.reduce((ms, one) => Math.min(ms, begin(one)), nextMs);
+    }
   }
-  return earliest;
+  return successors;
+}
+
+function begin({ span }: Candidate): number {
+  return span?.firstMs ?? Number.POSITIVE_INFINITY;
 }
 
 /** Finds files with the same data: path of the excluded file -> path of the kept file. */
@@ -139,20 +145,66 @@ async function findDuplicates(
   return duplicates;
 }
 
-/**
- * Finds the times at the ends of a file cheaply: near its beginning with one 8 KiB read, and near its end if it is not
- * compressed. An unknown time is null, and null never excludes a file.
- */
-function peek(file: FileBytes, zone: Zone): Pick<Candidate, 'firstMs' | 'lastMs'> {
-  const head = file.readAt(0, Buffer.allocUnsafe(HEAD_BYTES));
+/** Reads samples of a plain file, and the beginning of a compressed one. */
+function spanOf(file: FileBytes, times: TimeReader): Span | null {
+  const head = file.readAt(0, Buffer.allocUnsafe(SAMPLE_BYTES));
   const gzip = isGzip(head);
-  const data = gzip ? inflateHead(head) : head;
-  const own = zoneOfFile(data, zone);
-  const times = timesOf(data, 0, data.lastIndexOf(NEWLINE), HEAD_LINES, own);
-  return {
-    firstMs: times === null || times.length === 0 ? null : Math.min(...times),
-    lastMs: gzip ? null : lastTime(file, own),
-  };
+  const data = gzip ? inflateHead(head).subarray(0, MAX_HEAD_BYTES) : head;
+  if (!isText(data) || otherSeparator(data) !== null) return null;
+  times.begin(data);
+  const order = new Order(times);
+  const isWhole = file.size <= SAMPLE_BYTES;
+  order.add(data, true, isWhole && !gzip);
+  for (let nth = 1; !gzip && !isWhole && nth < SAMPLES; nth += 1) {
+    const offset = Math.floor(((file.size - SAMPLE_BYTES) * nth) / (SAMPLES - 1));
+    order.add(file.readAt(offset, head), false, nth === SAMPLES - 1);
+  }
+  return order.span(!gzip);
+}
+
+/** Follows the times of samples, in the order of the file. */
+class Order {
+  #firstMs: number | null = null;
+  #maxMs = Number.NEGATIVE_INFINITY;
+  #lastMs = Number.NEGATIVE_INFINITY;
+  /** The last sample has a line that begins a record. */
+  #hasTime = false;
+  /** Steps forwards, less those backwards. */
+  #forwards = 0;
+  #isCertain = true;
+
+  constructor(private readonly times: TimeReader) {}
+
+  /** @param isStart whether the data begins with a line. @param isEnd whether its last line is whole without a newline. */
+  add(data: Buffer, isStart: boolean, isEnd: boolean): void {
+    const to = isEnd ? data.length : data.lastIndexOf(NEWLINE);
+    let from = isStart ? 0 : data.indexOf(NEWLINE) + 1;
+    this.#hasTime = false;
+    while (from < to && this.#isCertain) {
+      const newline = data.indexOf(NEWLINE, from);
+      const end = newline === -1 || newline > to ? to : newline;
+      if (!continuesRecord(data, from, end)) this.#note(data, from, end);
+      from = end + 1;
+    }
+  }
+
+  #note(data: Buffer, from: number, to: number): void {
+    const time = this.times.read(data, from, to);
+    if (typeof time !== 'object' || time.isAmbiguous || time.ms < this.#maxMs - SLACK_MS) {
+      this.#isCertain = false;
+      return;
+    }
+    this.#firstMs = Math.min(this.#firstMs ?? time.ms, time.ms);
+    if (Number.isFinite(this.#lastMs)) this.#forwards += Math.sign(time.ms - this.#lastMs);
+    this.#hasTime = true;
+    this.#lastMs = time.ms;
+    this.#maxMs = Math.max(this.#maxMs, time.ms);
+  }
+
+  span(hasEnd: boolean): Span | null {
+    if (!this.#isCertain || this.#firstMs === null || this.#forwards < 0) return null;
+    return { firstMs: this.#firstMs, lastMs: hasEnd && this.#hasTime ? this.#maxMs : null };
+  }
 }
 
 function inflateHead(head: Buffer): Buffer {
@@ -162,28 +214,4 @@ function inflateHead(head: Buffer): Buffer {
     // Damaged, or too large after inflating; the scan will report it.
     return Buffer.alloc(0);
   }
-}
-
-function lastTime(file: FileBytes, zone: Zone): number | null {
-  const offset = Math.max(0, file.size - TAIL_BYTES);
-  const tail = file.readAt(offset, Buffer.allocUnsafe(TAIL_BYTES));
-  const start = offset === 0 ? 0 : tail.indexOf(NEWLINE) + 1;
-  const times = timesOf(tail, start, tail.length, Number.POSITIVE_INFINITY, zone);
-  return times === null || times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b));
-}
-
-/** Null when a line has a time that is not certain by itself. */
-function timesOf(data: Buffer, from: number, to: number, lines: number, zone: Zone): number[] | null {
-  const times: number[] = [];
-  let left = lines;
-  for (let start = from; start < to && left > 0; left -= 1) {
-    const newline = data.indexOf(NEWLINE, start);
-    const end = newline === -1 || newline > to ? to : newline;
-    const written = timeOfLine(data, start, end);
-    const time = typeof written === 'object' ? instantsOf(written, zone) : undefined;
-    if (written !== undefined && (time === undefined || time.zoneName !== undefined)) return null;
-    if (time !== undefined) times.push(time.ms);
-    start = end + 1;
-  }
-  return times;
 }

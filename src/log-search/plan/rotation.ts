@@ -1,6 +1,6 @@
 // The rotation of log files: what a name says of its log, day and number, and which of `x` and `x.gz` holds the data of
 // both. Used by plan.ts. A name is only a hint: logrotate's dateext has the day after, lumberjack the end in UTC, pino-roll
-// the start. It gives the order of files, never a time; only a file without any time in it is dated by its name.
+// the start. It gives the order of files, never a time.
 import type { FoundFile } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
@@ -11,8 +11,6 @@ export interface RotationName {
   readonly family: string;
   /** Digits of the date (and time) in the name; null without a date. Compare only within a family. */
   readonly date: string | null;
-  /** Year, month and day in the name, when it has exactly one. */
-  readonly day: readonly [number, number, number] | null;
   /** Number after the suffix (`.log.2`), counting back from the live file; null without a number. */
   readonly age: number | null;
   /** A number before the suffix (`.2.log`): a part of the log, or a writer. */
@@ -23,6 +21,9 @@ const COMPRESSED = /\.(gz|z|zst|bz2|xz|lz4)$/i;
 const AGE = /\.(\d{1,4})$/;
 const DATE =
   /(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?:[-_T.]?(\d\d)(?:[-_.:]?(\d\d)){0,2}(?:[.,]\d{1,9})?|-\d{9,10})?(?!\d)/;
+const OLDEST = 10_000;
+/** After all digits. */
+const LIVE = 'live';
 const PART = /[-_.](\d{1,4})(?=\.[a-z]+$|$)/i;
 
 export function parseRotationName(name: string): RotationName {
@@ -34,26 +35,44 @@ export function parseRotationName(name: string): RotationName {
   if (ageIsOwn) rest = rest.slice(0, age.index);
   const date = DATE.exec(rest);
   if (date !== null) rest = `${rest.slice(0, date.index)}\0${rest.slice(date.index + date[0].length)}`;
-  const hasOneDay = date !== null && !DATE.test(rest);
   const part = date === null ? null : PART.exec(rest);
   if (part !== null) rest = rest.slice(0, part.index) + rest.slice(part.index + part[0].length);
   return {
     family: rest.replace(/[-_.]*\0[-_.]*(?=\.|$)/, '').replace(/\0/, ''),
     date: date === null ? null : date[0].replace(/\D/g, ''),
-    day: date === null || !hasOneDay ? null : [Number(date[1]), Number(date[3]), Number(date[4])],
     age: ageIsOwn ? Number(age[1]) : null,
     part: part === null ? null : Number(part[1]),
   };
 }
 
-/** Whether `later` certainly continues `earlier`, judged by their names. */
-export function follows(earlier: RotationName, later: RotationName): boolean {
-  if (earlier.family !== later.family) return false;
-  const isLive = later.date === null && later.age === null;
-  if (earlier.date === null)
-    return earlier.age !== null && later.date === null && (later.age ?? 0) < earlier.age;
-  if (isLive) return true;
-  return later.date !== null && dayDigits(later) > dayDigits(earlier);
+interface Placed {
+  readonly directory: string;
+  readonly name: RotationName;
+}
+
+/**
+ * The files of each log in the order of their names, those of one place in the order together: oldest first, the live file last.
+ * Files with a date and files with a number are not ordered among each other.
+ */
+export function chains<T extends Placed>(files: readonly T[]): T[][][] {
+  const logs = new Map<string, Map<string, T[]>>();
+  const put = (chain: string, place: string, file: T) => {
+    const places = logs.get(chain) ?? new Map<string, T[]>();
+    logs.set(chain, places);
+    const group = places.get(place);
+    if (group === undefined) places.set(place, [file]);
+    else group.push(file);
+  };
+  for (const file of files) {
+    const { directory, name } = file;
+    const [dated, numbered] = ['date', 'number'].map((kind) => [directory, name.family, kind].join('\0'));
+    if (name.date !== null) put(dated ?? '', dayDigits(name), file);
+    else if (name.age !== null) put(numbered ?? '', String(OLDEST - name.age).padStart(5, '0'), file);
+    else for (const chain of [dated ?? '', numbered ?? '']) put(chain, LIVE, file);
+  }
+  return [...logs.values()].map((places) =>
+    [...places].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group),
+  );
 }
 
 /**

@@ -12,27 +12,34 @@ interface PrintOptions {
   readonly format: LogFormat;
   /** Every hit. */
   readonly all: boolean;
+  /** The text is shown on a terminal: control characters in lines and names must not drive it. */
+  readonly isShown: boolean;
 }
 
-export function* printReport(report: Report, { format, all }: PrintOptions): Generator<string | Buffer> {
+export function* printReport(
+  report: Report,
+  { format, all, isShown }: PrintOptions,
+): Generator<string | Buffer> {
   if (report.query.keep === 'count') yield `${report.hits}\n`;
-  else if (format === 'text') yield* all ? hitLines(report) : [reportToText(report)];
+  else if (format === 'text') yield* all ? hitLines(report, isShown) : [reportToText(report)];
   else if (format === 'jsonl') yield* jsonLines(report, all);
   else yield* wholeJson(report, all);
 }
 
 /** The text for standard error; null when standard output has everything. */
-export function printAside(report: Report, { format, all }: PrintOptions): string | null {
+export function printAside(report: Report, { format, all }: Omit<PrintOptions, 'isShown'>): string | null {
   if (report.query.keep === 'count') return report.notices.length === 0 ? null : summaryToText(report);
   return all && format === 'text' ? summaryToText(report) : null;
 }
 
 const NEWLINE = Buffer.from('\n');
 
-/** The lines as in the files, each after its path, and then the traces. */
-function* hitLines(report: Report): Generator<string | Buffer> {
+/** The lines, each after its path, and then the traces. Not on a terminal they are as in the files. */
+function* hitLines(report: Report, isShown: boolean): Generator<string | Buffer> {
   for (const { path, line } of report.records())
-    yield Buffer.concat([Buffer.from(`${path}:`), line, NEWLINE]);
+    yield isShown
+      ? `${harmless(`${path}:${textOf(line)}`)}\n`
+      : Buffer.concat([Buffer.from(`${path}:`), line, NEWLINE]);
   if (report.traces !== null) yield traces(report, report.traces);
 }
 
@@ -66,7 +73,8 @@ const SHOWN_CHARACTERS = 1_000;
 /** Summary, matching files, samples and traces: hits without a request id are in no trace. */
 function reportToText(report: Report): string {
   const parts = [summaryToText(report), matchingFiles(report)];
-  parts.push(report.samples.map((sample) => sampleToText(sample, report.zone)).join(''));
+  for (const samples of [report.samples, report.undatedSamples])
+    parts.push(samples.map((sample) => sampleToText(sample, report.zone)).join(''));
   if (report.traces !== null) parts.push(traces(report, report.traces));
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -92,15 +100,15 @@ function summaryToText(report: Report): string {
   if (report.firstMs !== null && report.lastMs !== null) {
     rows.push(['first hit', time(report.firstMs)], ['last hit', time(report.lastMs)]);
   }
-  const { undated, ambiguous, datedByName } = report;
+  const { undated, continued, ambiguous } = report;
+  if (continued > 0) rows.push(['continued', `${continued} have the time of the record that they continue`]);
   if (undated > 0)
     rows.push([
       'undated',
-      `${undated} without a readable time, not counted: leave out --date, --since and --until to see them`,
+      `${undated} without a readable time${query.window === null ? '' : ', not counted: without --date, --since and --until they are'}`,
     ]);
   if (ambiguous > 0)
     rows.push(['ambiguous', `${ambiguous} with a zone of several meanings, read in ${zone.name}`]);
-  if (datedByName > 0) rows.push(['dated by name', `${datedByName} have the day of their file's name`]);
   const counts = Object.entries(report.byInterface);
   if (counts.length > 0)
     rows.push(['by interface', counts.map(([name, count]) => `${name} ${count}`).join(', ')]);

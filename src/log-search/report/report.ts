@@ -30,8 +30,8 @@ export function reportToJson(report: Report): Record<string, unknown> {
     complete: isComplete(report),
     hits: report.hits,
     undated: report.undated,
+    continued: report.continued,
     ambiguous: report.ambiguous,
-    dated_by_name: report.datedByName,
     first_hit: time(report.firstMs),
     last_hit: time(report.lastMs),
     hits_by_interface: report.byInterface,
@@ -42,6 +42,7 @@ export function reportToJson(report: Report): Record<string, unknown> {
     })),
     pruned_files: report.prunedFiles,
     samples: report.samples.map((sample) => lineToJson(sample, zone)),
+    undated_samples: report.undatedSamples.map((sample) => lineToJson(sample, zone)),
     notices: report.notices,
     ...(report.traces === null
       ? {}

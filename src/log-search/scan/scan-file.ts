@@ -1,12 +1,12 @@
 // Scans one file from opening to closing, with the matcher and the sink of its caller: find-hits.ts or
 // trace-lines.ts.
-// Tries the fast way first; when it fails for this file (inflate.ts), or the time of a line needs more than a short
-// look back (line-clock.ts), the results are dropped and the file is scanned again the careful way.
+// Tries the fast way first; when it fails for this file (inflate.ts), the results are dropped and the file is scanned again the
+// careful way.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { countWords } from '../../domain/words.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import { EVERY_LINE, type LineMatcher } from '../match/card-matcher.ts';
+import type { LineMatcher } from '../match/card-matcher.ts';
 import {
   type FileProblem,
   type FileTask,
@@ -16,19 +16,17 @@ import {
   SLACK_MS,
 } from '../model.ts';
 import { FileBytes, isDenied, isMissing } from '../read/file-bytes.ts';
-import { isGzip, isUtf16, unsupportedFormat, wasGzip } from '../read/gzip/gzip-format.ts';
+import { isGzip, wasGzip } from '../read/gzip/gzip-format.ts';
 import { inflateFile, Unverified } from '../read/gzip/inflate.ts';
-import { FileDates } from '../time/file-dates.ts';
-import { zoneOfFile } from '../time/file-zone.ts';
-import { UnknownTime } from '../time/line-clock.ts';
-import { Zone } from '../time/zone.ts';
+import { hasBinaryMember, isCounted, isTar, isText, otherSeparator, toNewlines } from '../read/text.ts';
+import { TimeReader } from '../time/time-reader.ts';
+import { zoneNamed } from '../time/zone.ts';
 import { ContainerLines } from './container-lines.ts';
 import { LineScanner, type LineSink, type ScanOptions } from './line-scanner.ts';
 
 /** The matcher of a scan, and the sink for its matches; every attempt gets a new sink. */
 interface ScanJob<Sink extends LineSink> {
   readonly matcher: LineMatcher;
-  readonly timed: boolean;
   begin(): Sink;
   /** Drops a sink with wrong results, if that is more than to leave it. */
   forget?(sink: Sink): void;
@@ -81,11 +79,22 @@ const BLOCK_BYTES = 1_048_576;
 /** Other work of the thread (drawing progress, noticing Ctrl-C) gets a turn after this many bytes. */
 const TURN_BYTES = 4 * BLOCK_BYTES;
 
+/** What is not text is read so far: text may follow damaged data. */
+const MAX_SKIPPED_BYTES = 1_048_576;
+
+type Lines = Pick<LineScanner, 'push' | 'endLine'>;
+
 class FileScan<Sink extends LineSink> {
-  readonly #dates: FileDates;
+  #times: TimeReader;
   #bytesSearched = 0;
   #stoppedEarly = false;
-  #isUtf16 = false;
+  #isBegun = false;
+  #isNoText = false;
+  #skipped = 0;
+  #isTar = false;
+  /** The byte that ends records, if it is not the newline. */
+  #separator: number | null = null;
+  #problems: FileProblem[] = [];
 
   constructor(
     private readonly file: FileBytes,
@@ -94,32 +103,37 @@ class FileScan<Sink extends LineSink> {
     private readonly control: ScanControl,
     private readonly job: ScanJob<Sink>,
   ) {
-    this.#dates = new FileDates(new Zone(query.zone), task.day, task.mtimeMs);
+    this.#times = this.#newTimes();
   }
 
   async run(): Promise<ScanOutcome<Sink>> {
     const head = this.file.readAt(0, Buffer.alloc(HEAD_BYTES));
-    const format = unsupportedFormat(head, this.task.path);
-    if (format !== null) return this.#notSearched(format);
     const gzip = isGzip(head) || wasGzip(head, this.task.path);
     let { inflate } = this.query;
     for (;;) {
       const sink = this.job.begin();
+      this.#times = this.#newTimes();
       const scanner = new LineScanner(this.#scanOptions(), sink);
       const lines = new ContainerLines(scanner);
       this.#bytesSearched = 0;
       this.#stoppedEarly = false;
+      this.#isBegun = false;
+      this.#isNoText = false;
+      this.#skipped = 0;
+      this.#problems = [];
       try {
         const problems = await this.#feed(lines, gzip, inflate);
-        if (this.#isUtf16) return this.#notSearched('UTF-16');
-        return this.#outcome(sink, [...problems, ...this.#laterProblems(scanner, lines)]);
+        return this.#outcome(sink, [...problems, ...this.#problems, ...this.#laterProblems(scanner, lines)]);
       } catch (error) {
-        if (error instanceof Unverified) inflate = 'node';
-        else if (error instanceof UnknownTime) await this.#survey(gzip);
-        else throw error;
+        if (!(error instanceof Unverified)) throw error;
+        inflate = 'node';
       }
       this.job.forget?.(sink);
     }
+  }
+
+  #newTimes(): TimeReader {
+    return new TimeReader(zoneNamed(this.query.zone), this.task.mtimeMs);
   }
 
   #scanOptions(): ScanOptions {
@@ -127,88 +141,93 @@ class FileScan<Sink extends LineSink> {
     return {
       matcher: this.job.matcher,
       window,
-      timed: this.job.timed,
       stopPastMs: window !== null && prune ? window.toMs + SLACK_MS : null,
-      dates: this.#dates,
+      times: this.#times,
+      mtimeMs: this.task.mtimeMs,
     };
   }
 
-  async #feed(
-    scanner: Pick<LineScanner, 'push' | 'endLine'>,
-    gzip: boolean,
-    inflate: InflateChoice,
-  ): Promise<readonly FileProblem[]> {
+  async #feed(lines: Lines, gzip: boolean, inflate: InflateChoice): Promise<readonly FileProblem[]> {
     const data = (chunk: Buffer): boolean => {
-      this.#isUtf16 ||= this.#bytesSearched === 0 && isUtf16(chunk.subarray(0, HEAD_BYTES));
-      if (this.#isUtf16) return false;
-      if (this.#bytesSearched === 0) this.#dates.zone = zoneOfFile(chunk, this.#dates.zone);
+      if (!this.#isBegun) this.#begin(chunk);
+      if (this.#isNoText) {
+        this.#skipped += chunk.length;
+        return this.#skipped < MAX_SKIPPED_BYTES;
+      }
+      if (this.#isTar) this.#checkMembers(chunk);
+      if (this.#separator !== null) toNewlines(chunk, this.#separator);
       this.#bytesSearched += chunk.length;
       this.control.progress(this.file.read);
-      const goOn = scanner.push(chunk) && !this.control.isStopped();
+      const goOn = lines.push(chunk) && !this.control.isStopped();
       this.#stoppedEarly ||= !goOn;
       return goOn;
     };
     let problems: readonly FileProblem[] = [];
     if (gzip) {
-      const sink = { data, isStopped: () => this.control.isStopped(), gap: () => scanner.endLine() };
+      const sink = { data, isStopped: () => this.control.isStopped(), gap: () => this.#goOnBehind(lines) };
       problems = await inflateFile(this.file, sink, inflate);
     } else {
-      const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
+      // Most of many files are small.
+      const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(BLOCK_BYTES, this.file.size)));
       for (let offset = 0; offset < this.file.size; offset += buffer.length) {
         const block = this.file.readAt(offset, buffer);
         if (block.length === 0 || !data(block)) break;
         if (offset % TURN_BYTES === 0) await nextTurn();
       }
     }
-    if (!this.#stoppedEarly) scanner.endLine();
+    if (!this.#stoppedEarly) lines.endLine();
     return problems;
   }
 
-  /** Looks at every line, until the file has said what its times leave out. */
-  async #survey(gzip: boolean): Promise<void> {
-    let wantsMore = true;
-    const options = { ...this.#scanOptions(), matcher: EVERY_LINE, window: null, timed: false };
-    const scanner = new LineScanner(options, {
-      line: ({ bytes, from, to }) => {
-        wantsMore &&= this.#dates.survey(bytes, from, to);
-      },
-    });
-    const untilSettled = {
-      push: (chunk: Buffer) => scanner.push(chunk) && wantsMore,
-      endLine: () => scanner.endLine(),
-    };
-    await this.#feed(untilSettled, gzip, 'node');
-    if (wantsMore) this.#dates.endSurvey();
+  /** Data is missing: what comes may be text again, where damage was taken for data. */
+  #goOnBehind(lines: Lines): void {
+    lines.endLine();
+    this.#isBegun = false;
+  }
+
+  /** Looks at the beginning of the data. A file truncated under its writer begins with a hole, which reads as NUL bytes. */
+  #begin(block: Buffer): void {
+    const start = block.findIndex((byte) => byte !== 0);
+    if (start === -1) return;
+    const chunk = block.subarray(start);
+    this.#isBegun = true;
+    this.#isTar = isTar(chunk);
+    this.#isNoText = !this.#isTar && !isText(chunk);
+    this.#separator = otherSeparator(chunk);
+    if (this.#isNoText && !this.#problems.some(({ code }) => code === 'not_searched'))
+      this.#problem('not_searched', 'it is neither text nor text in gzip: unpack or convert it');
+    if (isCounted(chunk))
+      this.#problem('several_records', 'messages follow each other without ends of lines');
+    this.#times.begin(chunk);
+  }
+
+  #checkMembers(chunk: Buffer): void {
+    if (this.#problems.length > 0 || !hasBinaryMember(chunk)) return;
+    this.#problem('not_searched', 'members of this archive are not text: unpack it');
+  }
+
+  #problem(code: NoticeCode, detail: string): void {
+    this.#problems.push({ code, detail });
   }
 
   #laterProblems(
-    { overlongLines, doubtfulLines, foreignZoneLines }: LineScanner,
+    { longParts, doubtfulLines, severalRecords, insideNumbers }: LineScanner,
     { longLines }: ContainerLines,
   ): FileProblem[] {
     const problems: FileProblem[] = [];
-    if (this.file.shrunk) problems.push({ code: 'shrunk', detail: 'became shorter while it was read' });
-    if (overlongLines > 0) problems.push({ code: 'long_line', detail: `${overlongLines} overlong lines` });
-    if (longLines > 0) {
-      const detail = 'a line in parts is longer than 1 MiB: each MiB was searched as a line';
-      problems.push({ code: 'long_parts', detail });
-    }
-    if (doubtfulLines > 0) {
-      const lines = countWords(doubtfulLines, 'line of the card', 'lines of the card');
-      problems.push({
-        code: 'repeated_hour',
-        detail: `${lines} may be outside the window: their local time occurs twice`,
-      });
-    }
-    if (foreignZoneLines > 0) {
-      const lines = countWords(foreignZoneLines, 'line of the card', 'lines of the card');
-      const detail = `${lines} name a zone that ${this.#dates.zone.name} is not; they were read in ${this.#dates.zone.name}`;
-      problems.push({ code: 'foreign_zone', detail });
-    }
+    const say = (code: NoticeCode, detail: string) => problems.push({ code, detail });
+    const lines = (count: number) => countWords(count, 'line of the card', 'lines of the card');
+    if (this.file.shrunk) say('shrunk', 'became shorter while it was read');
+    if (longParts + longLines > 0) say('long_line', 'a line is too long, and was searched in parts');
+    if (severalRecords > 0) say('several_records', `${lines(severalRecords)} may hold several records each`);
+    if (insideNumbers > 0)
+      say('inside_number', `${lines(insideNumbers)}, not counted: the number is inside a longer one`);
+    if (doubtfulLines > 0)
+      say(
+        'repeated_hour',
+        `${lines(doubtfulLines)} may be outside the window: their local time occurs twice`,
+      );
     return problems;
-  }
-
-  #notSearched(format: string): ScanOutcome<Sink> {
-    return this.#outcome(this.job.begin(), [{ code: 'not_searched', detail: `${format} is not searched` }]);
   }
 
   #outcome(sink: Sink, problems: readonly FileProblem[]): ScanOutcome<Sink> {

@@ -1,49 +1,59 @@
-// Lines of records that are written over several lines, as indented JSON and YAML are. The time of such a record may stand below
-// the line with the card, and that of the record before it above: only a time of the same record is that of the line. Used by
-// timestamps.ts and line-clock.ts. Pure.
+// Which lines continue the record that began above them, and whose time is that of a line. A line that continues nothing is the
+// start of a record, and has its own time or none. A record of JSON or YAML over several lines has the time of its member above
+// the line; the time below, or of another record, is not that of the line. Used by line-clock.ts. Pure.
+import type { LineReading, TimeReader } from './time-reader.ts';
 
 /** A key in quotes, or an indented one with nothing but a time or a number behind it. */
 const MEMBER =
   /^(?:[ \t]*(["'])[\w.@$-]{1,24}\1\s*:|[ \t]+[A-Za-z_@][\w.-]{0,23}:\s+["']?\d[\dT:.+Z -]*["']?\s*$)/;
-/** What opens a part of a record; a bracket alone, or an item of a list, opens a record. */
-const OPENS_PART = /^[ \t]*["']?[\w.@$-]+["']?\s*:\s*[[{]?\s*$/;
+/** Without being indented. */
+const CONTINUES = /^(?:at |Caused by\b|\.\.\. \d+ |[}\])]|\{\s*$)/;
+/** A bracket alone, or an item of a list, opens a record: one of its own, unless the line above ends with a sign that it follows. */
+const OPENS_RECORD = /^[ \t]*[\]}]*,?\s*[[{]+\s*$/;
+const IS_ITEM = /^[ \t]+- /;
+const IS_OBJECT = /^[ \t]*\{\s*["'}]/;
+const ANNOUNCES = /[:=>]\s*$/;
 const HEAD_BYTES = 160;
+const TAIL_BYTES = 8;
 
-export function isMemberLine(buf: Buffer, from: number, to: number): boolean {
+/** Whether the line buf[from, to) belongs to the record above it. */
+export function continuesRecord(buf: Buffer, from: number, to: number): boolean {
   const first = buf[from];
-  if (first !== 0x20 && first !== 0x09 && first !== 0x22 && first !== 0x27) return false;
-  return MEMBER.test(headOf(buf, from, to));
+  if (from >= to || first === 0x20 || first === 0x09 || first === 0x0d || first === 0x0a) return true;
+  const head = headOf(buf, from, to);
+  return CONTINUES.test(head) || MEMBER.test(head);
 }
 
-/** Goes back from a line, line by line, and knows whether it is still in the same record. */
+/** Goes back from a line, line by line, to the time of its record. */
 export class RecordWalk {
-  #level: number;
-  #hasLeft = false;
+  /** Indentation of the part of the record that the line is in; -1 before the first line. */
+  level = -1;
+  /** The line below opens a record. */
+  #isOpened = false;
 
-  constructor(buf: Buffer, from: number, to: number) {
-    this.#level = indentOf(buf, from, to);
+  constructor(private readonly times: TimeReader) {}
+
+  /** undefined: the time is that of a line above this one. */
+  back(buf: Buffer, from: number, to: number): Exclude<LineReading, undefined> | undefined {
+    const isFirst = this.level === -1;
+    if (this.#isOpened && !ANNOUNCES.test(buf.toString('latin1', Math.max(from, to - TAIL_BYTES), to)))
+      return 'unreadable';
+    this.#isOpened = false;
+    if (!continuesRecord(buf, from, to)) return this.times.read(buf, from, to) ?? 'unreadable';
+    const head = headOf(buf, from, to);
+    const indent = head.search(/[^ \t\r\n]/);
+    if (indent === -1 || (indent > this.level && !isFirst)) return undefined;
+    const isOuter = indent < this.level;
+    this.level = indent;
+    this.#isOpened = isOuter && OPENS_RECORD.test(head);
+    if (isOuter && IS_ITEM.test(head)) return this.times.read(buf, from, to) ?? 'unreadable';
+    if (MEMBER.test(head)) return this.times.readMember(buf, from, to);
+    if (!isFirst) return undefined;
+    const own = this.times.read(buf, from, to);
+    if (own !== undefined && IS_OBJECT.test(head)) return own;
+    // A date at the start of an indented line may be its time, or a part of the record.
+    return own !== undefined && /^[ \t]+[[("']?\d/.test(head) ? 'unreadable' : undefined;
   }
-
-  get hasLeft(): boolean {
-    return this.#hasLeft;
-  }
-
-  /** Whose member the line is: of the record (or a part of it that the first line is in), of another part, or of another record. */
-  back(buf: Buffer, from: number, to: number): 'ours' | 'inner' | 'other' {
-    const indent = indentOf(buf, from, to);
-    if (indent > this.#level) return 'inner';
-    if (indent < this.#level && indent < to - from) {
-      if (!OPENS_PART.test(headOf(buf, from, to))) this.#hasLeft = true;
-      this.#level = indent;
-    }
-    return this.#hasLeft ? 'other' : 'ours';
-  }
-}
-
-function indentOf(buf: Buffer, from: number, to: number): number {
-  let at = from;
-  while (at < to && (buf[at] === 0x20 || buf[at] === 0x09)) at += 1;
-  return at - from;
 }
 
 function headOf(buf: Buffer, from: number, to: number): string {

@@ -1,4 +1,4 @@
-// Finds the value of a time key in JSON and in key=value text, for timestamps.ts. The keys of an object itself are found
+// Finds the value of a time key in JSON and in key=value text, for time-reader.ts. The keys of an object itself are found
 // without parsing: strings are skipped and the depth is counted. Keys are compared without case and separators, so
 // `Timestamp`, `@timestamp` and `time_stamp` are one.
 
@@ -13,7 +13,7 @@ const WEAK_KEYS = new Set(['date', 't']);
 const LONGEST_KEY = 24;
 const LONGEST_VALUE = 128;
 /** How far into a line to look for keys of nested objects and of key=value text. */
-const KEYED_BYTES = 4_096;
+const KEYED_BYTES = 65_536;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -24,7 +24,10 @@ const CLOSE_LIST = 0x5d;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 
-type Read<T> = (value: string) => T | undefined;
+/** undefined: no time. `several`: objects with different times. */
+export type KeyedTime<T> = T | 'unreadable' | 'several' | undefined;
+
+type Read<T> = (value: string) => KeyedTime<T>;
 
 type Rank = 'strong' | 'weak' | 'none';
 
@@ -42,12 +45,16 @@ function rankOf(key: string): Rank {
   return rank;
 }
 
-/** The values of a line's time keys, the most telling one first. */
+export function isTimeKey(key: string): boolean {
+  return rankOf(key) !== 'none';
+}
+
+/** The values of the time keys of one object, or of one line of key=value text. */
 class Values<T> {
-  #weak: T | undefined;
+  #weak: KeyedTime<T>;
   #date: string | undefined;
   #clock: string | undefined;
-  #hasOther = false;
+  #hasUnread = false;
 
   constructor(private readonly read: Read<T>) {}
 
@@ -55,37 +62,27 @@ class Values<T> {
   offer(rank: Rank, value: string): T | undefined {
     if (/^\d{4}[-/.]\d\d?[-/.]\d\d?$/.test(value)) this.#date = value;
     else if (/^\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?$/.test(value)) this.#clock = value;
-    else {
+    else if (value !== '') {
       const time = this.read(value);
-      if (time === undefined) this.#hasOther ||= /\d:\d\d/.test(value);
-      else if (rank === 'strong') return time;
-      else this.#weak ??= time;
+      const isRead = time !== undefined && time !== 'unreadable' && time !== 'several';
+      if (rank === 'strong' && isRead) return time;
+      if (rank === 'strong') this.#hasUnread = true;
+      else if (isRead) this.#weak ??= time;
     }
     return undefined;
   }
 
-  /** What there is when no key named the time. `unreadable`: a time in no known format. */
-  rest(): T | 'unreadable' | undefined {
+  /** What there is when no key named the time. */
+  rest(): KeyedTime<T> {
+    if (this.#hasUnread) return 'unreadable';
     if (this.#weak !== undefined) return this.#weak;
-    if (this.#clock !== undefined)
-      return this.read(this.#date === undefined ? this.#clock : `${this.#date} ${this.#clock}`);
-    return this.#hasOther ? 'unreadable' : undefined;
+    if (this.#clock === undefined) return undefined;
+    return this.#date === undefined ? 'unreadable' : this.read(`${this.#date} ${this.#clock}`);
   }
 }
 
-export function isJsonObject(buf: Buffer, from: number, to: number): boolean {
-  const at = skipSpace(buf, from, to);
-  const next = buf[at] === OPEN ? buf[skipSpace(buf, at + 1, to)] : undefined;
-  return next === QUOTE || next === 0x27 || next === CLOSE;
-}
-
-/** The time of the object that begins buf[from, to), by a key of its own, else by one of an object in it. */
-export function timeOfObject<T>(
-  buf: Buffer,
-  from: number,
-  to: number,
-  read: Read<T>,
-): T | 'unreadable' | undefined {
+/** The time of the object that begins buf[from, to), by a key of its own, else by one of the objects in it. */
+export function timeOfObject<T>(buf: Buffer, from: number, to: number, read: Read<T>): KeyedTime<T> {
   const values = new Values(read);
   let depth = 0;
   let keyNext = false;
@@ -110,29 +107,41 @@ export function timeOfObject<T>(
       keyNext = true;
     }
   }
-  return values.rest() ?? timeByKey(buf, from, to, read);
+  return values.rest() ?? timeInside(buf, from, to, read);
 }
 
 const PAIR = /(?<![\w@$.-])([@\w.-]{1,24})\\*["']?\s*[:=]\s*(?:\\*["'])?(?=[\dA-Z/])/g;
 
-/** The time of the first time key anywhere in key=value text, in nested or in escaped JSON. */
-export function timeByKey<T>(
-  buf: Buffer,
-  from: number,
-  to: number,
-  read: Read<T>,
-): T | 'unreadable' | undefined {
+function* pairsIn(buf: Buffer, from: number, to: number): Generator<[rank: Rank, value: string]> {
   const text = buf.toString('latin1', from, Math.min(to, from + KEYED_BYTES));
-  const values = new Values(read);
   for (const { 0: pair, 1: key = '', index } of text.matchAll(PAIR)) {
     const rank = rankOf(key);
     if (rank === 'none') continue;
     const value = text.slice(index + pair.length, index + pair.length + LONGEST_VALUE);
     const ends = /["'\\,}]/.test(pair.slice(-1)) ? /["'\\]/ : /[,}\s"'\\]/;
-    const time = values.offer(rank, value.split(ends, 1)[0] ?? '');
+    yield [rank, value.split(ends, 1)[0] ?? ''];
+  }
+}
+
+/** The time of the first time key in key=value text. */
+export function timeByKey<T>(buf: Buffer, from: number, to: number, read: Read<T>): KeyedTime<T> {
+  const values = new Values(read);
+  for (const [rank, value] of pairsIn(buf, from, to)) {
+    const time = values.offer(rank, value);
     if (time !== undefined) return time;
   }
   return values.rest();
+}
+
+/** The time of nested or escaped objects, if all that name one name the same. */
+function timeInside<T>(buf: Buffer, from: number, to: number, read: Read<T>): KeyedTime<T> {
+  let first: KeyedTime<T>;
+  for (const [rank, value] of pairsIn(buf, from, to)) {
+    const time = rank === 'strong' ? new Values(read).offer(rank, value) : undefined;
+    first ??= time;
+    if (time !== undefined && JSON.stringify(time) !== JSON.stringify(first)) return 'several';
+  }
+  return first;
 }
 
 function skipSpace(buf: Buffer, from: number, to: number): number {
@@ -155,12 +164,14 @@ function valueAfter(buf: Buffer, from: number, to: number): string {
   at = skipSpace(buf, at + 1, to);
   const text = buf.toString('latin1', at, Math.min(to, at + LONGEST_VALUE));
   if (text.startsWith('"')) return text.slice(1).split('"', 1)[0] ?? '';
-  if (!text.startsWith('{')) {
-    const [, token = '', nanos] = /^([^,}\s]*)(?:\s*,\s*"timestampNanos"\s*:\s*(\d{1,9}))?/.exec(text) ?? [];
-    return nanos === undefined ? token : `${token}.${nanos.padStart(9, '0')}`;
-  }
+  if (!text.startsWith('{')) return /^[^,}\s]*/.exec(text)?.[0] ?? '';
   const seconds = /"(?:epochSecond|seconds)"\s*:\s*"?(\d+)/.exec(text)?.[1];
   const nanos = /"(?:nanoOfSecond|nanos)"\s*:\s*(\d{1,9})/.exec(text)?.[1] ?? '';
   if (seconds !== undefined) return `${seconds}.${nanos.padStart(9, '0')}`;
   return /"\$(?:date|numberLong)"\s*:\s*"?([^"{}]+)/.exec(text)?.[1] ?? '';
+}
+
+/** The cells of a line, without quotes around them. */
+export function splitCells(line: string, separator: string): string[] {
+  return line.split(separator).map((cell) => cell.trim().replace(/^(["'])(.*)\1$/, '$2'));
 }

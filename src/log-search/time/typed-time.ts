@@ -1,6 +1,6 @@
 // Times and days as an operator types them. Used by `--date`, `--since` and `--until` of all commands.
 import type { TimeSpan } from './line-clock.ts';
-import { parseTimeValue } from './timestamps.ts';
+import { parseTimeValue } from './time-reader.ts';
 import { Zone } from './zone.ts';
 
 /** The end of a range that a time is typed for. */

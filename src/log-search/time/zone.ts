@@ -7,10 +7,10 @@ export interface LineInstants {
   readonly ms: number;
   /** The second one, if it is a wall-clock time that occurs twice because clocks go back; else null. */
   readonly againMs: number | null;
-  /** It is written with the name of a zone that has more than one meaning; `not_ours`: none of them is the search's zone. */
-  readonly zoneName?: 'of_many' | 'not_ours';
-  /** The day is that of the file's name. */
-  readonly isDayOfName?: true;
+  /** It is written with the name of a zone that has more than one meaning; one of them is the search's zone. */
+  readonly isAmbiguous?: true;
+  /** It is the time of the record that the line continues. */
+  readonly isContinued?: true;
 }
 
 const QUARTER_MS = 900_000;
@@ -112,6 +112,15 @@ export class Zone {
     const two = (value: number) => String(value).padStart(2, '0');
     return `${wall}${offsetMs < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
   }
+}
+
+const zones = new Map<string | null, Zone>();
+
+/** One zone of a name serves many files. @throws CardpollError as of the constructor. */
+export function zoneNamed(name: string | null): Zone {
+  const zone = zones.get(name) ?? new Zone(name);
+  zones.set(name, zone);
+  return zone;
 }
 
 function processOffsetAt(epochMs: number): number {

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import * as zlib from 'node:zlib';
 import type { FileWindow } from '../file-bytes.ts';
+import { isText } from '../text.ts';
 
 const GZIP_TRAILER_BYTES = 8;
 /** Headers with longer names or comments count as damage. */
@@ -25,10 +26,6 @@ export function isGzip(head: Buffer): boolean {
 /** Whether a file that does not begin as gzip does was gzip once: its name says so, and it is (almost) empty or not text. */
 export function wasGzip(head: Buffer, path: string): boolean {
   return /\.gz$/i.test(path) && (head.length < 2 || !isText(head));
-}
-
-function isText(head: Buffer): boolean {
-  return !head.some((byte) => byte < 9);
 }
 
 /** The length of the member header at `offset`; `cut` when the file ends before it does. */
@@ -108,33 +105,3 @@ export function trailerOf(crc: number, length: number): Buffer {
   trailer.writeUInt32LE(length % 2 ** 32, 4);
   return trailer;
 }
-
-/** The name of a format that is not searched, by its first bytes; null for others. */
-export function unsupportedFormat(head: Buffer, path: string): string | null {
-  for (const [magic, name] of MAGICS) {
-    if (head.subarray(0, magic.length).equals(magic)) return name;
-  }
-  // A file that is damaged at its start: it is not text, and its name says that it is compressed.
-  const suffix = /\.(zst|bz2|xz|lz4|Z|zip)$/.exec(path)?.[1];
-  return suffix !== undefined && !isText(head) ? suffix : null;
-}
-
-/** Text in UTF-16, with its mark or without: of Latin text every other byte is zero. */
-export function isUtf16(head: Buffer): boolean {
-  if (head.length >= 2 && [0xfffe, 0xfeff].includes(head.readUInt16BE(0))) return true;
-  const zeros = [0, 0];
-  head.forEach((byte, at) => {
-    if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
-  });
-  const [few = 0, many = 0] = zeros.sort((a, b) => a - b);
-  return head.length >= 8 && many > head.length / 8 && few < many / 16;
-}
-
-const MAGICS: ReadonlyArray<readonly [Buffer, string]> = [
-  [Buffer.from('28b52ffd', 'hex'), 'zst'],
-  [Buffer.from('BZh'), 'bz2'],
-  [Buffer.from('fd377a585a00', 'hex'), 'xz'],
-  [Buffer.from('04224d18', 'hex'), 'lz4'],
-  [Buffer.from('1f9d', 'hex'), 'Z'],
-  [Buffer.from('504b0304', 'hex'), 'zip'],
-];

@@ -16,7 +16,7 @@ it.each([
   [5e15, '5000.0 TB'],
 ])('%i bytes are %s', async (read, shown) => {
   const report = await new LogTree().search({ iccid: CARD });
-  const options = { format: 'text', all: false } as const;
+  const options = { format: 'text', all: false, isShown: false } as const;
   const text = [...printReport({ ...report, bytes: { ...report.bytes, read } }, options)].join('');
   expect(text).toContain(`  ${shown} read, `);
 });
@@ -29,7 +29,7 @@ it('shows hits that no request has next to the requests', async () => {
     `2026-02-01T10:00:01Z iccid=${CARD} req_id=r1 GET\n2026-02-01T10:00:02Z req_id=r1 end\n`,
   );
   const report = await tree.search({ iccid: CARD, trace: true });
-  const text = [...printReport(report, { format: 'text', all: false })].join('');
+  const text = [...printReport(report, { format: 'text', all: false, isShown: false })].join('');
   expect(text.match(/^ +2026-.* (polled|GET|end)$/gm)?.map((line) => line.split(' ').at(-1))).toEqual([
     'polled',
     'GET',
@@ -38,10 +38,11 @@ it('shows hits that no request has next to the requests', async () => {
   ]);
 });
 
-it('neither a line nor the name of a file can drive the terminal', async () => {
+it.each([false, true])('neither a line nor a name drives the terminal, with --all %j', async (all) => {
   const tree = new LogTree();
   tree.write('a\u001b[2J.log', `2026-02-01T10:00:00Z iccid=${CARD} \u202e reversed \u001b[2J\n`);
-  const text = [...printReport(await tree.search({ iccid: CARD }), { format: 'text', all: false })].join('');
+  const report = await tree.search({ iccid: CARD, all });
+  const text = [...printReport(report, { format: 'text', all, isShown: all })].join('');
   expect(text).toContain('/a\uFFFD[2J.log');
   expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
 });

@@ -1,25 +1,20 @@
-// Every row of the table of formats: its examples mean the instants beside them, in Asia/Shanghai and in a file with a day in
-// its name, and docs/log-search.md shows them.
+// Every row of the table of formats: its examples mean the instants next to them, in Asia/Shanghai, and docs/log-search.md shows
+// them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FileDates } from '../../../../src/log-search/time/file-dates.ts';
 import { TIME_FORMATS } from '../../../../src/log-search/time/formats.ts';
+import { TimeReader } from '../../../../src/log-search/time/time-reader.ts';
 import { Zone } from '../../../../src/log-search/time/zone.ts';
 import { REPOSITORY } from '../../../support/markdown.ts';
 
 describe.each(TIME_FORMATS)('$name', ({ examples }) => {
   it.each(examples)('%s', (line, instant) => {
-    const dates = new FileDates(
-      new Zone('Asia/Shanghai'),
-      [2026, 11, 12],
-      Date.parse('2026-11-13T00:00:00Z'),
-    );
+    const times = new TimeReader(new Zone('Asia/Shanghai'), Date.parse('2026-11-13T00:00:00Z'));
     for (const encoding of ['utf8', 'latin1'] as const) {
       if (encoding === 'latin1' && /[^\x20-\x7e]/.test(line)) continue;
       const bytes = Buffer.from(line, encoding);
-      const time = dates.read(bytes, 0, bytes.length);
-      expect(time).toMatchObject({ ms: Date.parse(instant) });
+      expect(times.read(bytes, 0, bytes.length)).toMatchObject({ ms: Date.parse(instant) });
     }
   });
 });

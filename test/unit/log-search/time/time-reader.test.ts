@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { instantsOf, timeOfLine } from '../../../../src/log-search/time/timestamps.ts';
+import { TimeReader } from '../../../../src/log-search/time/time-reader.ts';
 import { Zone } from '../../../../src/log-search/time/zone.ts';
 
 const SHANGHAI = new Zone('Asia/Shanghai');
+const MTIME = Date.parse('2026-11-12T02:00:00Z');
 
 function read(line: string, zone = SHANGHAI): string | null {
   const buf = Buffer.from(`junk\n${line}\n2020-01-01T00:00:00Z`, 'latin1');
-  const time = timeOfLine(buf, 5, 5 + Buffer.byteLength(line, 'latin1'));
-  if (time === undefined || time === 'unreadable') return null;
-  const instants = instantsOf(time, zone);
-  return instants === undefined ? null : new Date(instants.ms).toISOString();
+  const time = new TimeReader(zone, MTIME).read(buf, 5, 5 + Buffer.byteLength(line, 'latin1'));
+  return typeof time === 'object' ? new Date(time.ms).toISOString() : null;
 }
 
 const AT = '2026-02-01T02:00:00.000Z';
