@@ -3,7 +3,7 @@
 import { Interruption, type Io } from './cli/command.ts';
 import type { Launchers } from './cli/launchers.ts';
 import { systemClock } from './platform/clock.ts';
-import { EXIT_IO, EXIT_OK, EXIT_SIGINT, EXIT_SIGTERM } from './platform/exit-codes.ts';
+import { EXIT_IO, EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT, EXIT_SIGTERM } from './platform/exit-codes.ts';
 import { VERSION } from './platform/version.ts';
 import { endByHangups, type Hangups } from './signals.ts';
 
@@ -77,6 +77,7 @@ function processIo(outputEnded: AbortSignal): Io {
         outputEnded,
         signalled('SIGINT', EXIT_SIGINT),
         signalled('SIGTERM', EXIT_SIGTERM),
+        signalled('SIGHUP', EXIT_SIGHUP),
       ]);
       return interrupted;
     },

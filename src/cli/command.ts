@@ -197,8 +197,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /**
-   * Takes over Ctrl-C, SIGTERM and the closing of stdout from the system. From then on they abort the signal, with an
-   * Interruption as reason. Commands that run a daemon do not call it.
+   * Takes over Ctrl-C, SIGTERM, SIGHUP and the closing of stdout from the system. From then on they abort the signal, with
+   * an Interruption as reason. Commands that run a daemon do not call it.
    */
   onInterrupt(): AbortSignal;
 }

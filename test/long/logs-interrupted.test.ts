@@ -37,15 +37,17 @@ async function reading(process: RunningCli): Promise<void> {
   await waitFor(() => bytes() > 60_000_000, { what: 'the search to be under way', everyMs: 2 });
 }
 
-async function endsPromptly(process: RunningCli, signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+async function endsPromptly(process: RunningCli, signal: keyof typeof CODES): Promise<void> {
   const sentMs = performance.now();
   process.signal(signal);
   const { code, stderr } = await process.ended();
-  expect({ code, stderr }).toEqual({ code: signal === 'SIGINT' ? 130 : 143, stderr: '' });
+  expect({ code, stderr }).toEqual({ code: CODES[signal], stderr: '' });
   expect(performance.now() - sentMs).toBeLessThan(PROMPTLY_MS);
 }
 
-describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
+describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
   it.each([
     ['a file on the main thread', 1, ['--threads', '1']],
     ['files on worker threads', 2, ['--threads', '2']],
@@ -74,7 +76,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     const sentMs = performance.now();
     process.kill(pid ?? 0, signal);
     const { code, stderr } = await started.catch((error) => error);
-    expect({ code, stderr }).toEqual({ code: signal === 'SIGINT' ? 130 : 143, stderr: '' });
+    expect({ code, stderr }).toEqual({ code: CODES[signal], stderr: '' });
     expect(performance.now() - sentMs).toBeLessThan(PROMPTLY_MS);
     expect(statSync(out).size).toBeLessThan(statSync(tree.path('a.log')).size);
     expect(readdirSync(temporary)).toEqual([]);

@@ -27,7 +27,7 @@ export function makeRunDirectory(): string {
   });
 }
 
-/** A search that is killed, or whose terminal is closed, leaves its directory behind. */
+/** A search that is killed leaves its directory behind. */
 function removeLeftOvers(parent: string): void {
   for (const name of namesIn(parent)) {
     const path = join(parent, name);
