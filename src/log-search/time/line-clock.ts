@@ -94,7 +94,7 @@ export class LineClock {
     const start = this.#lastRecord(buf, from, to);
     const before = start === null ? this.#open : NONE;
     const isShort = before !== null && before.length + to - (start ?? from) <= LOOK_BYTES;
-    this.#open = isShort ? Buffer.concat([before, lines(buf, start ?? from, to)]) : null;
+    this.#open = isShort ? joined(before, buf.subarray(start ?? from, to)) : null;
     if (this.options.stopPastMs !== null) this.#countLate(buf, from, to, this.options.stopPastMs);
   }
 
@@ -139,10 +139,9 @@ export class LineClock {
   }
 }
 
-/** The lines, each with its newline. */
-function lines(buf: Buffer, from: number, to: number): Buffer {
-  const bytes = buf.subarray(from, to);
-  return bytes.at(-1) === NEWLINE ? bytes : Buffer.concat([bytes, Buffer.from('\n')]);
+/** A copy of the lines, each with its newline. */
+function joined(before: Buffer, lines: Buffer): Buffer {
+  return Buffer.concat(lines.at(-1) === NEWLINE ? [before, lines] : [before, lines, Buffer.from('\n')]);
 }
 
 /** The start of the line with its newline (or last byte) at `at`. */

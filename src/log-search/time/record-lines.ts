@@ -8,6 +8,7 @@ const MEMBER =
   /^(?:[ \t]*(["'])[\w.@$-]{1,24}\1\s*:|[ \t]+[A-Za-z_@][\w.-]{0,23}:\s+["']?\d[\dT:.+Z -]*["']?\s*$)/;
 /** Without being indented. */
 const CONTINUES = /^(?:at |Caused by\b|\.\.\. \d+ |[}\])]|\{\s*$)/;
+const MAY_CONTINUE: ReadonlySet<number> = new Set(Buffer.from(`aC.}]){"'`));
 /** A bracket alone, or an item of a list, opens a record: one of its own, unless the line above ends with a sign that it follows. */
 const OPENS_RECORD = /^[ \t]*[\]}]*,?\s*[[{]+\s*$/;
 const IS_ITEM = /^[ \t]+- /;
@@ -20,6 +21,9 @@ const TAIL_BYTES = 8;
 export function continuesRecord(buf: Buffer, from: number, to: number): boolean {
   const first = buf[from];
   if (from >= to || first === 0x20 || first === 0x09 || first === 0x0d || first === 0x0a) return true;
+  // Most lines are known by their first bytes.
+  if (first === undefined || !MAY_CONTINUE.has(first) || (first === 0x7b && buf[from + 1] === 0x22))
+    return false;
   const head = headOf(buf, from, to);
   return CONTINUES.test(head) || MEMBER.test(head);
 }
