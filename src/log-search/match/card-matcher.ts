@@ -95,7 +95,8 @@ function formsOf(digits: string, card: string): string[] {
     const rest = digits.slice(first).match(new RegExp(`.{1,${others}}`, 'g')) ?? [];
     return SEPARATORS.map((separator) => [digits.slice(0, first), ...rest].join(separator));
   });
-  return card.length === 20 ? [...grouped, card.replace(/(.)(.)/g, '$2$1')] : grouped;
+  const stored = card.length === 20 ? [card] : card.length === 19 ? [`${card}F`, `${card}f`] : [];
+  return [...grouped, ...stored.map((whole) => whole.replace(/(.)(.)/g, '$2$1'))];
 }
 
 export function isDigit(byte: number | undefined): boolean {

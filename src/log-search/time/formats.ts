@@ -152,15 +152,18 @@ const NO_ZONES = new Set(
   ),
 );
 
-const SIGN = '[+-]|\xe2\x88\x92';
-const OFFSET = new RegExp(`^ ?[[(]?(UTC|GMT|utc|gmt)?(${SIGN})(\\d{1,2})(?::?(\\d\\d))?(?![\\d:])`);
+/** Some write the minus sign or a dash instead of the hyphen. */
+const SIGN = '[+-]|\xe2\x88\x92|\xe2\x80[\x90-\x95]';
+const OFFSET = new RegExp(
+  `^ ?[[(]?(?:(UTC|GMT|utc|gmt) ?)?(${SIGN})(\\d{1,2})(?::?(\\d\\d))?(?![\\d:]|[.,]\\d)`,
+);
 const SIGNED = new RegExp(`^ ?(?:${SIGN})\\d`);
 const IANA =
   /^ ?[[(]?((?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Etc|Europe|Indian|Pacific)\/[\w/+-]+)/;
 const WORD = /^( ?)([[(]?)([A-Za-z]{1,5})(?![A-Za-z\d_])/;
 /** Half of a day in another language, or a zone in words: `p. m.`, `μ.μ.`, `(China Standard Time)`. */
 const OTHER_WORDS = new RegExp(
-  `^${BLANK}?(?:[a-z\x80-\xff]{1,2}\\.(?: ?[a-z\x80-\xff]{1,2}\\.)?(?=[ ,;]|$)|(?:[\xcd-\xdf][\x80-\xbf]){1,4}(?=[. ]|$)|(?:\xe0[\x80-\xbf]{2}){1,6}|(?:CH|SA|PD|MD|[efvn]m)(?![A-Za-z])|\\(?(?:[A-Z][a-z]+ ){1,3}Time\\b)`,
+  `^${BLANK}?(?:[a-z\x80-\xff]{1,4}\\.(?: ?[a-z\x80-\xff]{1,2}\\.)?(?=[ ,;]|$)|(?:[\xcd-\xdf][\x80-\xbf]){1,4}(?=[. ]|$)|(?:\xe0[\x80-\xbf]{2}){1,6}|(?:CH|SA|PD|MD|[efvn]m)(?![A-Za-z])|\\(?(?:[A-Z][a-z]+ ){1,3}Time\\b)`,
 );
 
 /** Possible offsets in hours, or the name of a zone of the IANA database. */

@@ -23,10 +23,10 @@ const FIELDS_BYTES = 4_096;
 const AFTER_BYTES = 64;
 /** What has a time and is not when the line was logged. */
 const NO_EVENT = /activ|expir|birth|valid|until|renew|creat|\bdue\b|\bsince\b/i;
-const CLOCK_BEFORE = /(?<![\d:\w])\d{1,2}:\d\d(?!\d)/;
+const CLOCK_BEFORE = /\d:\d\d(?![\da-f])/i;
 const KEY_BEFORE = /([\w@.-]+)\\?["']?\s*=\s*\\?["'[(]?$/;
 const ZONE_FIELD =
-  /(?<![\w-])(?:time_?zone|tz|(?:utc|gmt|tz|time_?zone)_?offset)\\?["']?\s*[=:]\s*\\?["']?([^"',;}\\\s]*)/i;
+  /(?<![\w-])(?:(?:time_?zone|tz|(?:utc|gmt|tz|time_?zone)_?offset)\\?["']?\s*[=:]\s*\\?["']?|(?:zone|offset|gmtoff)\\?["']?\s*[=:]\s*\\?["']?(?=[+-]\d\d:?\d\d|[A-Z]{3,4}\b|[A-Z][a-z]+\/))([^"',;}\\\s]*)/i;
 const DATE = /\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?/g;
 /** W3C's extended format (IIS, CloudFront): times are in UTC, unless the head says otherwise. */
 const IS_W3C = /^#Fields:.*\bdate[ \t]+time(?![\w-])/m;
@@ -128,7 +128,7 @@ export class TimeReader {
   #isCell(head: string, at: number): boolean {
     const before = /[,;]["']?$/.test(head.slice(0, at));
     if (before) return true;
-    const separator = /^["']?[\dT:. +/Z-]{15,40}["']?([,;\t])/.exec(head.slice(at))?.[1];
+    const separator = /^["']?[\dT:. +/Z-]{15,40}["']?([,;\t|])/.exec(head.slice(at))?.[1];
     if (separator === undefined) return false;
     const cells = splitCells(this.#fields(), separator);
     return cells.filter((cell) => /^\d{4}[-/]\d\d?[-/]\d\d?[T ]\d/.test(cell)).length > 1;
@@ -244,7 +244,7 @@ function namedZone(name: string): Zone | null {
 
 /** The column that holds the time, if the first line of a file names columns. */
 function columnIn(line: string): Column | null {
-  const separator = /[,;\t]/.exec(line)?.[0];
+  const separator = /[,;\t|]/.exec(line)?.[0];
   if (separator === undefined) return null;
   const names = splitCells(line, separator);
   if (names.length < 3 || !names.every((name) => /^[A-Za-z_@][\w .@()/-]{0,40}$/.test(name))) return null;

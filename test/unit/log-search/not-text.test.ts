@@ -23,7 +23,7 @@ async function outcome(content: string | Buffer, options = {}) {
 
 function utf32(text: string): Buffer {
   const bytes = Buffer.alloc(text.length * 4);
-  [...text].forEach((char, at) => bytes.writeUInt32BE(char.charCodeAt(0), at * 4));
+  for (let at = 0; at < text.length; at += 1) bytes.writeUInt32BE(text.charCodeAt(at), at * 4);
   return bytes;
 }
 

@@ -26,6 +26,12 @@ describe('what follows a time belongs to it', () => {
     ['2026-11-10 17:00:00 Z x', '2026-11-10T17:00:00Z'],
     ['2026-11-10 17:00:00 utc x', '2026-11-10T17:00:00Z'],
     ['2026-11-10 17:00:00 UTC+8 x', '2026-11-10T09:00:00Z'],
+    ['2026-11-10 17:00:00 UTC +8 x', '2026-11-10T09:00:00Z'],
+    ['2026-11-10T13:30:00\u201303:00 x', '2026-11-10T16:30:00Z'],
+    ['Tue Nov 10 23:30:00 GMT+07:00 2026 x', '2026-11-10T16:30:00Z'],
+    ['Tue Nov 10 23:30:00 +0700 2026 x', '2026-11-10T16:30:00Z'],
+    ['{"time":"2026-11-10 18:30:00","offset":"+07:00"}', '2026-11-10T11:30:00Z'],
+    ['{"offset":"12345","time":"2026-11-10 18:30:00"}', '2026-11-10T10:30:00Z'],
     ['2026-11-10 17:00:00 Europe/Berlin x', '2026-11-10T16:00:00Z'],
     ['2026-11-10T17:00:00Z[Etc/UTC] x', '2026-11-10T17:00:00Z'],
     ['2026-11-10 23:30:00 WIB x', '2026-11-10T16:30:00Z'],
@@ -48,6 +54,8 @@ describe('what follows a time belongs to it', () => {
     ['a zone that is not known, without a blank', '2026-11-10T23:30:00FOO x'],
     ['a zone that is not known, before the year', 'Tue Nov 10 23:30:00 PKT 2026 x'],
     ['a zone with meanings that are not ours', '2026-11-10 23:30:00 EST x'],
+    ['an offset with a point', '2026-11-10 23:30:00 +05.30 x'],
+    ['half of a day in Czech', '2026-11-13 9:15:00 odp. x'],
     ['a zone in words', 'Tue Nov 10 2026 23:30:00 (Pacific Standard Time) x'],
     ['an offset that no zone has', '2026-11-10 23:30:00 +8613800001111 x'],
     ['half of a day in Greek', '2026-11-13 9:15:00 μ.μ. x'],
@@ -120,6 +128,9 @@ describe('a date of something else is none', () => {
     [`10:00:00 x 2024-01-05 10:00:00 ${CARD}`],
     [`${CARD},2024-01-05 10:00:00,2026-11-10 09:00:00,data`],
     [`2024-01-05 10:00:00,${CARD},2026-11-10 09:00:00,data`],
+    [`${CARD}|2024-01-05 10:00:00|2026-11-10 09:00:00|data`],
+    [`${CARD}\t2024-01-05 10:00:00\t2026-11-10 09:00:00\tdata`],
+    [`h - - [01/Mai/2026:02:00] 2024-01-05 10:00:00 ${CARD}`],
   ])('%s', (line) => {
     expect(read(line)).toBe('unreadable');
   });
