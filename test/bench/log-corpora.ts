@@ -21,9 +21,9 @@ const HOURS: Readonly<Record<string, number>> = { cest: 2, cet: 1, pdt: -7, pst:
 
 /** Forms with a year; the one that begins first in a line is its time. */
 const FORMS = [
-  `(?<year>\\d{4})[-/](?<month>\\d\\d)[-/](?<day>\\d\\d)[t ]${CLOCK}${ZONE}`,
-  `(?<year>\\d{4})(?<month>\\d\\d)(?<day>\\d\\d)t(?<h>\\d\\d)(?<m>\\d\\d)(?<s>\\d\\d)(?:[.,]\\d+)?${ZONE}`,
-  `(?<day>\\d\\d)/${MONTH}/(?<year>\\d{4})[: ]${CLOCK}${ZONE}`,
+  `(?<year>\\d{4})[-/](?<month>\\d\\d)[-/](?<day>\\d\\d)(?:t| {1,2})${CLOCK}${ZONE}`,
+  `(?<year>\\d{4})(?<month>\\d\\d)(?<day>\\d\\d)[t-](?<h>\\d\\d):?(?<m>\\d\\d):?(?<s>\\d\\d)(?:[.,]\\d+)?${ZONE}`,
+  `(?<day>\\d\\d)[/ ]${MONTH}[/ ](?<year>\\d{4})[: ]${CLOCK}${ZONE}`,
   `${MONTH} +(?<day>\\d+) ${CLOCK}(?: (?<before>[a-z]{3,4}))? (?<year>\\d{4})${ZONE}`,
   `${MONTH} +(?<day>\\d+) (?<year>\\d{4}) ${CLOCK}${ZONE}`,
   `(?<year>\\d{4}) ${MONTH} +(?<day>\\d+) ${CLOCK}${ZONE}`,

@@ -73,7 +73,10 @@ export class Listing implements Disposable {
 
   #enterRoot(root: string): void {
     try {
-      this.#take(root, statSync(root));
+      const stat = statSync(root);
+      this.#take(root, stat);
+      if (!stat.isDirectory() && !stat.isFile())
+        this.notices.push({ path: root, code: 'not_searched', detail: 'it is no directory and no file' });
     } catch (error) {
       if (!isMissing(error)) {
         this.#report(root, error);

@@ -312,6 +312,16 @@ describe('what is no file', () => {
     expect(report.notices.map(({ code }) => code)).toEqual(['dangling_link']);
   });
 
+  it('is named when it is a root', async () => {
+    const tree = new LogTree();
+    execFileSync('mkfifo', [tree.path('pipe')]);
+    for (const root of [tree.path('pipe'), '/dev/null']) {
+      const report = await tree.search({ iccid: CARD, roots: [root] });
+      expect(report.notices).toMatchObject([{ path: root, code: 'not_searched' }]);
+      expect([report.hits, report.files.special, exitCodeOf(report)]).toEqual([0, 1, 2]);
+    }
+  });
+
   it('a missing root is an error, a wrong one says what to type', async () => {
     const tree = new LogTree();
     await expect(tree.search({ iccid: CARD, roots: [tree.path('no')] })).rejects.toMatchObject({
