@@ -34,14 +34,12 @@ const WHOLE_IDS: ReadonlyArray<{ length: number; digits: number; check: 'none' |
 /** Ids of this many digits or more are also found in groups. */
 const GROUPED_DIGITS = 18;
 
-/** How many digits the first group has, and the others. */
+/** How many digits the first group has, and the others, and what may be between them. Each form makes the search slower. */
 const GROUPS = [
-  [4, 4],
-  [5, 5],
-  [2, 4],
+  [4, 4, [' ', '-', '\xc2\xa0']],
+  [5, 5, [' ']],
+  [2, 4, [' ']],
 ] as const;
-/** The last one does not break lines. */
-const SEPARATORS = [' ', '-', '\xc2\xa0'];
 
 export class CardMatcher implements LineMatcher {
   readonly #whole: Buffer;
@@ -91,9 +89,9 @@ export class CardMatcher implements LineMatcher {
 
 /** The digits in groups, and the whole id as a card stores it: with the digits of each pair swapped. */
 function formsOf(digits: string, card: string): string[] {
-  const grouped = GROUPS.flatMap(([first, others]) => {
+  const grouped = GROUPS.flatMap(([first, others, separators]) => {
     const rest = digits.slice(first).match(new RegExp(`.{1,${others}}`, 'g')) ?? [];
-    return SEPARATORS.map((separator) => [digits.slice(0, first), ...rest].join(separator));
+    return separators.map((separator) => [digits.slice(0, first), ...rest].join(separator));
   });
   const stored = card.length === 20 ? [card] : card.length === 19 ? [`${card}F`, `${card}f`] : [];
   return [...grouped, ...stored.map((whole) => whole.replace(/(.)(.)/g, '$2$1'))];

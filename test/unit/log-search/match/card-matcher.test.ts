@@ -93,3 +93,30 @@ describe('request ids', () => {
     expect(found(['zzz', 'abc-1', 'abc'], 'id abc-1 and zzz')).toBe(true);
   });
 });
+
+describe('other ways to write a card id', () => {
+  it.each([
+    [TWENTY, '89860 01234 56789 01234', true],
+    [TWENTY, '89 8600 1234 5678 9012 34', true],
+    [TWENTY, '8986\u00a00012\u00a03456\u00a07890\u00a01234', true],
+    [TWENTY, '98680021436587092143', true],
+    [NINETEEN, '986800214365870921F3', true],
+    [NINETEEN, '986800214365870921f3', true],
+    [TWENTY, '89860 01234 56789 01235', false],
+    [TWENTY, '1986800214365870921435', false],
+  ])('%s in %s: %s', (card, line, expected) => {
+    expect(matches(card, line)).toBe(expected);
+  });
+
+  it('a card id inside a longer number is known, and is none', () => {
+    for (const card of [NINETEEN, TWENTY]) {
+      const line = Buffer.from(`01${card}46`);
+      const matcher = new CardMatcher(card);
+      const at = matcher.next(line, 0);
+      expect([matcher.accepts(line, at, 0, line.length), matcher.isInside(line, at, line.length)]).toEqual([
+        false,
+        true,
+      ]);
+    }
+  });
+});
