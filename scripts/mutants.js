@@ -10,7 +10,7 @@ export function readMutants() {
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.patch'));
   return names.sort().map((name) => {
     const file = fileURLToPath(new URL(name, FOLDER));
-    const head = /^Breaks: (.+)\nSuite: (.+)\nTest: (.+)\n\n--- a\/src\/store\//.exec(
+    const head = /^Breaks: (.+)\nSuite: (.+)\nTest: (.+)\n\n--- a\/src\/(?:store|domain)\//.exec(
       readFileSync(file, 'utf8'),
     );
     if (head === null) throw new Error(`${name} does not begin with what it breaks, its suite and its test`);

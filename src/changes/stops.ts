@@ -1,14 +1,23 @@
 // Changes of stops: their mode, and what becomes of those that are held. Each has a reason, which is recorded.
 import type { DismissBody, HeldSelection, ReleaseBody, StopModeBody } from '../api/client/client-bodies.ts';
 import type { StopMode } from '../domain/stops/stop.ts';
-import { cardCount, grouped } from '../domain/words.ts';
+import { cardCount, countWords, grouped } from '../domain/words.ts';
 import { shellQuoted } from '../platform/shell-word.ts';
 import type { PlannedChange } from './planned-change.ts';
+
+/** Stops that are called in mode enforce; null: not counted. */
+interface PlannedCalls {
+  /** Observed ones, within the budget. */
+  readonly observed: number;
+  /** Released ones, which the budget does not hold. */
+  readonly released: number;
+}
 
 /** @param jump what is known of a jump of the readings that nobody has accepted, as it holds all stops; null: there is none. */
 export function stopModeChange(
   [from, to]: readonly [StopMode, StopMode],
   jump: string | null,
+  calls: PlannedCalls | null,
   reason: string,
 ): PlannedChange<StopModeBody> {
   return {
@@ -18,6 +27,7 @@ export function stopModeChange(
         ? ['No card is stopped from then on, on any instance. It is recorded which would be.']
         : [
             'Cards over their package are stopped, within the budget.',
+            ...callsWords(calls),
             ...(jump === null ? [] : [`This accepts a jump of the readings as right: ${jump}.`]),
           ],
     command: `cardpoll stops mode ${to} --reason ${shellQuoted(reason)}`,
@@ -26,9 +36,21 @@ export function stopModeChange(
   };
 }
 
+function callsWords(calls: PlannedCalls | null): string[] {
+  if (calls === null) return [];
+  const { observed, released } = calls;
+  const held =
+    released === 0
+      ? []
+      : [`${countWords(released, 'stop')} that operators released: the budget does not hold them.`];
+  return observed === 0
+    ? held
+    : [`${countWords(observed, 'observed stop')} may be called, within the budget.`, ...held];
+}
+
 export type Decision = 'release' | 'dismiss';
 
-/** The cards; or all, and how many stops are held now: null where they are not counted. */
+/** The cards; or all, and how many stops that concerns now: null where they are not counted. */
 export type HeldStops = readonly number[] | { readonly all: number | null };
 
 export function heldStopsChange(
@@ -38,29 +60,31 @@ export function heldStopsChange(
 ): PlannedChange<ReleaseBody | DismissBody> {
   const isRelease = decision === 'release';
   const past = isRelease ? 'released' : 'dismissed';
+  const kind = isRelease ? 'held stops' : 'stops that were not called';
   const what =
     'all' in held
-      ? `All held stops${held.all === null ? '' : `, ${grouped(held.all)}`}`
+      ? `All ${kind}${held.all === null ? '' : `, ${grouped(held.all)}`}`
       : held.length === 1
         ? `Stop of card ${held[0]}`
         : `Stops of ${cardCount(held.length)}`;
   const words = 'all' in held ? '--all' : held.join(' ');
   const selection: HeldSelection = 'all' in held ? { all: true } : { card_ids: held };
   return {
-    title: `${what}: held -> ${past}`,
+    title: isRelease ? `${what}: held -> ${past}` : `${what}: dismissed`,
     effects: [
       isRelease
         ? 'A released card is checked again by its next package poll. The budget does not hold it.'
         : 'A dismissed card is not stopped in that month, whatever it uses. `cardpoll cards stop` still stops it.',
-      ...('all' in held ? [`Stops that are held until then are ${past} too.`] : []),
+      ...('all' in held ? [`Stops that begin until then are ${past} too.`] : []),
     ],
     command: `cardpoll stops ${decision} ${words} --reason ${shellQuoted(reason)}`,
     perform: (client) =>
       isRelease ? client.releaseStops(selection, reason) : client.dismissStops(selection, reason),
     said: (body) => {
       const decided = decidedIn(body);
-      if ('all' in held || held.length !== 1) return `held stops ${past}: ${grouped(decided)}`;
-      return `the stop of card ${held[0]} ${decided === 0 ? 'was not held any more' : `is ${past}`}`;
+      if ('all' in held || held.length !== 1) return `stops ${past}: ${grouped(decided)}`;
+      const none = isRelease ? 'was not held any more' : 'was not dismissed: it was called, or is gone';
+      return `the stop of card ${held[0]} ${decided === 0 ? none : `is ${past}`}`;
     },
   };
 }

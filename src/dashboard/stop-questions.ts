@@ -13,13 +13,16 @@ export function modeQuestion(overview: OverviewBody | null): Question | string {
   if (overview === null || from === null) return 'the mode of stops is not known now';
   const to = from === 'observe' ? 'enforce' : 'observe';
   const jump = overview.health_reasons.find(({ code }) => code === 'usage_jump');
-  return reasonQuestion(`set mode ${to}`, (reason) => stopModeChange([from, to], jump?.text ?? null, reason));
+  return reasonQuestion(`set mode ${to}`, (reason) =>
+    stopModeChange([from, to], jump?.text ?? null, null, reason),
+  );
 }
 
 export function decisionQuestion(decision: Decision): (stop: StopBody) => Question | string {
   return (stop) => {
     const { card_id, state } = stop;
-    if (state !== 'held') return `the stop of card ${card_id} is ${state}, not held`;
+    if (state !== 'held' && !(decision === 'dismiss' && state === 'observed'))
+      return `the stop of card ${card_id} is ${state}, not held`;
     return reasonQuestion(`${decision} card ${card_id}`, (reason) => {
       const change = heldStopsChange(decision, [card_id], reason);
       return { ...change, effects: [usageOf(stop), ...change.effects] };

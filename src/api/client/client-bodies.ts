@@ -71,7 +71,11 @@ type Open<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null | un
 /** Times in RFC 3339. */
 export type AuditQuery = Open<Record<'since' | 'until' | 'actor' | 'action' | 'object', string>>;
 export type AlertFilter = Open<{ rule_id: number; state: AlertState }>;
-export type StopQuery = Open<{ state: StopBody['state'] | 'spared'; since: string; carrier_id: number }>;
+export type StopQuery = Open<{
+  state: StopBody['state'] | 'released' | 'spared';
+  since: string;
+  carrier_id: number;
+}>;
 /** Cards with these attributes. */
 export type Selection = Open<Wire<CardSelection>>;
 export type CardQuery = Open<Wire<CardFilter>>;

@@ -53,7 +53,7 @@ const stopQuery = pageQuery.extend({
 
 const heldStops = body({
   card_ids: cardIds,
-  all: z.literal(true, { error: 'must be true' }).optional().describe('All held stops, instead of card_ids'),
+  all: z.literal(true, { error: 'must be true' }).optional().describe('All of them, instead of card_ids'),
   reason,
 });
 
@@ -130,7 +130,7 @@ export function stopRoutes(serve: Serve, stops: StopOperations): void {
   serve(
     ENDPOINTS.dismissStops,
     answers(
-      'Cancel held stops: the cards are not stopped in that month',
+      'Cancel stops that were not called: the cards are not stopped in that month',
       dismissReport,
       { body: heldStops },
       VERY_MANY,

@@ -10,8 +10,11 @@ import { ONE_LINE } from '../plain-text.ts';
 export const STOP_STATES = ['requested', 'done', 'held', 'observed', 'dismissed', 'resumed'] as const;
 export type StopState = (typeof STOP_STATES)[number];
 
-/** What lists of stops filter by. spared: a card is over its package and runs, because an operator dismissed its stop or resumed it. */
-export const STOP_FILTERS = [...STOP_STATES, 'spared'] as const;
+/**
+ * What lists of stops filter by. spared: a card is over its package and runs, because an operator dismissed its stop or resumed it.
+ * released: requested, because an operator released it.
+ */
+export const STOP_FILTERS = [...STOP_STATES, 'released', 'spared'] as const;
 export const SPARING_STATES: readonly StopState[] = ['dismissed', 'resumed'];
 
 /** In mode observe. @param cards the number, as it is shown. */

@@ -24,7 +24,7 @@ import type { FollowUpDeps, FollowUps, Means } from './follow-ups.ts';
 export interface CardCallsDeps extends FollowUpDeps {
   readonly records: {
     readonly stops: Pick<StopRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
-    readonly resumes: Pick<ResumeRecords, 'claim' | 'complete' | 'reopen' | 'acknowledge' | 'abandon'>;
+    readonly resumes: Pick<ResumeRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
   };
   readonly audit: Pick<AuditTrail, 'log'>;
   readonly leaseMs: number;
@@ -68,9 +68,7 @@ export class CardCalls {
 
   /** Records that the gateway shows the card stopped, if a stop of ours was in progress, or takes effect after its resume. */
   async recordStop(card: Card, month: string): Promise<void> {
-    const { stops, resumes } = this.deps.records;
-    let entry = await stops.complete(card, month);
-    if (entry === null && (await resumes.reopen(card))) entry = await stops.complete(card, month);
+    const entry = await this.deps.records.stops.complete(card, month);
     // No stop of ours was in progress: another system stopped the card, or another poll has recorded this stop.
     if (entry === null) return;
     this.deps.audit.log(entry);

@@ -66,11 +66,12 @@ export const stopModeReport = report('StopMode', {
 });
 export type StopModeReport = ReportOf<typeof stopModeReport>;
 
-const notHeld = z.array(z.int()).describe('Given cards whose stop was not held');
 const STOPS = 'Stops; a card may have one of each month';
+const notHeld = z.array(z.int()).describe('Given cards whose stop was not held');
 export const releaseReport = z.object({ released: z.int().describe(STOPS), notHeld });
 export type ReleaseReport = ReportOf<typeof releaseReport>;
-export const dismissReport = z.object({ dismissed: z.int().describe(STOPS), notHeld });
+const withoutStop = z.array(z.int()).describe('Given cards without a stop, or whose stop was called');
+export const dismissReport = z.object({ dismissed: z.int().describe(STOPS), notHeld: withoutStop });
 export type DismissReport = ReportOf<typeof dismissReport>;
 
 export const orderedStopReport = z.object({ cardId: z.int(), state: z.literal('requested') });

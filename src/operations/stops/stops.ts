@@ -37,7 +37,7 @@ interface StopMeans extends Pick<OperationMeans, 'records' | 'audit' | 'offers' 
   readonly stops: StopSettings;
 }
 
-/** Held stops that an operator decides about: those of a list, or all. */
+/** Stops that were not called and that an operator decides about: those of a list, or all. */
 interface HeldStops {
   readonly cardIds?: CardList | undefined;
   readonly all?: true | undefined;
@@ -95,7 +95,7 @@ export class StopOperations {
     return { released: count, notHeld };
   }
 
-  /** Gives held stops up, in any mode. @throws CardpollError `invalid`. */
+  /** Gives stops up that were not called: held, observed, released or ordered; in any mode. @throws CardpollError `invalid`. */
   async dismiss(actor: Actor, held: HeldStops): Promise<DismissReport> {
     const { count, notHeld } = await this.#decide('dismiss', actor, cardsOf(held), held.reason);
     return { dismissed: count, notHeld };
@@ -153,26 +153,30 @@ export class StopOperations {
       const ids = cardIds?.slice(from, from + STEP) ?? null;
       const step = await this.deps.audit.change(actor, async (records, note) => {
         if (isFirst && verb === 'release') await this.#requireEnforce(records);
-        const before = isFirst ? (await records.stopControl.read()).held : held;
+        const waiting = isFirst ? await records.stopControl.read() : { held, observed: 0 };
         const made = await decideStep(records.stops, verb, ids, { by: actor.name, reason });
         // One entry for the request. What changes nothing leaves no trace.
         if (decided.count === 0 && made.count > 0) {
           note({
             action: `stops.${verb}`,
             object: cardIds?.length === 1 ? `card ${cardIds[0]}` : 'stops',
-            before: { held: before },
+            before:
+              verb === 'release'
+                ? { held: waiting.held }
+                : { held: waiting.held, observed: waiting.observed },
             after: { cards: cardIds?.length ?? 'all', reason },
           });
         }
         // None may also mean that the hold of those of this step ended just now.
-        const isLast = made.count === 0 && (await records.stopControl.read()).held === 0;
-        return { ...made, held: before, isLast };
+        const isLast =
+          made.count === 0 && (verb === 'dismiss' || (await records.stopControl.read()).held === 0);
+        return { ...made, held: waiting.held, isLast };
       });
       held = step.held;
       decided.count += step.count;
       decided.notHeld.push(...step.notHeld);
       if (cardIds === null && step.isLast) break;
-      if (isFirst && held < STOPS_COUNTED) enough = held;
+      if (isFirst && verb === 'release' && held < STOPS_COUNTED) enough = held;
     }
     return decided;
   }

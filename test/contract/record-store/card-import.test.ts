@@ -118,7 +118,10 @@ describeRecordStore('import session', (db) => {
     const polled = (cardId: number, realNameVerified: boolean) =>
       ({ cardId, taskType: 'realname', polledAtMs: Date.now(), realNameVerified }) as const;
     await db.store.results.write([polled(1, false), polled(2, true), polled(3, true)]);
-    const found = async () => (await db.store.cards.byIds([1, 2, 3])).map((card) => card.realNameVerified);
+    const found = async () => {
+      const cards = await db.store.cards.byIds([1, 2, 3]);
+      return cards.toSorted((a, b) => a.cardId - b.cardId).map((card) => card.realNameVerified);
+    };
     expect(await db.store.cards.importChunk(given, { dryRun: true })).toMatchObject({
       updated: 0,
       unchanged: 3,

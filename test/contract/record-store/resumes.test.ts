@@ -542,7 +542,27 @@ describeRecordStore('resumes', (db) => {
 
     it('stays stopped if another system stops it again', async () => {
       await resume(false);
-      expect(await db.store.resumes.reopen(simOf(4))).toBe(false);
+      expect(await db.store.stops.complete(simOf(4), MONTH)).toBeNull();
+    });
+
+    it.each([
+      ['held', { maxPerHour: 0 }],
+      ['observed', { mode: 'observe' as const }],
+    ])('is spared where it runs and its stop is %s', async (_, differing) => {
+      await db.store.results.write([reading(4, { month: MONTH, usedMb: 2_000, atMs: T, basedOn: null })]);
+      await db.store.stops.claim(simOf(4), MONTH, LEASE_MS, { ...UNLIMITED, ...differing });
+      const { id } = await create({ cardIds: [4] });
+      await fill(db.store, id);
+      expect(await db.store.resumes.claim(simOf(4), false, LEASE_MS)).toEqual({
+        state: 'running',
+        runId: id,
+      });
+      await db.store.resumes.complete(simOf(4), id, MONTH);
+      expect(await db.store.stops.ofCard(4, 1)).toMatchObject([{ state: 'resumed', heldBy: null }]);
+      const atMs = Date.now() + 1_000;
+      await db.store.results.write([reading(4, { month: MONTH, usedMb: 2_600, atMs, basedOn: T })]);
+      expect(await claimStop()).toEqual({ state: 'done' });
+      expect(await db.store.stops.wanted([4])).toEqual([]);
     });
 
     it('has no stop where it is not over its package', async () => {
@@ -793,27 +813,28 @@ describeRecordStore('resumes', (db) => {
       await charged(61);
       await complete(1, id);
       await fill(db.store, id);
-      expect(await db.store.stops.complete(simOf(1), MONTH)).toBeNull();
-      expect(await db.store.resumes.reopen({ ...simOf(1), vendorId: 'of another SIM' })).toBe(false);
-      expect(await db.store.resumes.reopen(simOf(1))).toBe(true);
+      expect(await db.store.stops.complete({ ...simOf(1), vendorId: 'of another SIM' }, MONTH)).toBeNull();
       expect(await db.store.stops.complete(simOf(1), MONTH)).toMatchObject({ action: 'card.stop' });
       expect(await db.store.resumes.find(id)).toMatchObject({ total: 3, waiting: 3, alreadyRunning: 0 });
       expect((await db.store.resumes.due(10)).map(({ cardId }) => cardId)).toContain(1);
       expect(await claim(1)).toMatchObject({ state: 'granted' });
       await complete(1, id);
       expect(await fill(db.store, id)).toMatchObject({ waiting: 2, alreadyRunning: 0, resumed: 1 });
-      expect([await stateOf(1), await db.store.resumes.reopen(simOf(1))], 'once').toEqual(['resumed', false]);
+      expect([await stateOf(1), await db.store.stops.complete(simOf(1), MONTH)], 'once').toEqual([
+        'resumed',
+        null,
+      ]);
     });
 
     it('stays stopped if it is found so a day later, or after its stop was seen', async () => {
       await charged(61);
       await complete(1, id);
       await db.sql("UPDATE card_stops SET resumed_at = resumed_at - interval '1 day'");
-      expect(await db.store.resumes.reopen(simOf(1))).toBe(false);
+      expect(await db.store.stops.complete(simOf(1), MONTH)).toBeNull();
       await db.store.stops.complete(simOf(2), MONTH);
       await claim(2);
       await complete(2, id);
-      expect(await db.store.resumes.reopen(simOf(2))).toBe(false);
+      expect(await db.store.stops.complete(simOf(2), MONTH)).toBeNull();
     });
   });
 

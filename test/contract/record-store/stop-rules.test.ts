@@ -1,5 +1,5 @@
-// The rules that hold stops back: mode, budget and jump, judged and counted by the statement that claims a stop.
-import { beforeEach, expect, it } from 'vitest';
+// The rules that hold stops back: mode, budget and jump, judged and counted by the claim of a stop; and what operators decide.
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { StopRules } from '../../../src/domain/stops/stop.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
 import { addCards, describeRecordStore, range, reading, sim } from './stores.ts';
@@ -247,6 +247,57 @@ describeRecordStore('rules of stops', (db) => {
       expect(await db.store.stops.dropUnwanted(2, 1)).toEqual({ lastCardId: null, dropped: 0 });
     },
   );
+
+  it.each(ENDS)('a stop whose call had no effect for a day is dropped when %s', async (_, change) => {
+    const month = new Date().toISOString().slice(0, 7);
+    await db.store.results.ensurePartitions(month);
+    await db.sql(`UPDATE card_usage SET month = '${month}-01'`);
+    await db.store.stops.claim(sim(1), month, LEASE_MS, UNLIMITED);
+    const dropped = async () => (await db.store.stops.dropUnwanted(0, 10)).dropped;
+    const calledAgo = (hours: number) =>
+      db.sql(
+        `UPDATE card_stops SET claimed_until = now(), charged_at = now() - ${hours} * interval '1 hour'`,
+      );
+    await calledAgo(25);
+    expect(await dropped(), 'still wanted').toBe(0);
+    await db.sql(change);
+    await calledAgo(23);
+    expect(await dropped(), 'it may take effect yet').toBe(0);
+    await calledAgo(25);
+    expect(await dropped()).toBe(1);
+  });
+
+  describe('an operator dismisses', () => {
+    const dismiss = (cardIds: readonly number[] | null) => db.store.stops.dismiss(cardIds, BY);
+    const listed = async (state: 'released' | 'requested') =>
+      (await db.store.stops.list({ state, sinceMs: null, carrierId: null }, { offset: 0, limit: 10 })).items;
+
+    it('what is held, observed, released or ordered, and not what was called', async () => {
+      await claim(1, { maxPerHour: 0 });
+      await claim(2, { mode: 'observe' });
+      await claim(3, { maxPerHour: 0 });
+      await db.store.stops.release([3], BY);
+      await db.store.stops.order(4, MONTH, BY);
+      await claim(5);
+      expect((await listed('released')).map(({ cardId }) => cardId)).toEqual([3]);
+      expect(await listed('requested')).toHaveLength(3);
+      expect((await dismiss(null)).toSorted()).toEqual([1, 2, 3, 4]);
+      expect(await states()).toEqual([...Array(4).fill('dismissed'), 'requested']);
+      expect(await dismiss(null)).toEqual([]);
+      expect(await claim(3), 'in enforce').toEqual({ state: 'done' });
+      expect(await listed('released')).toEqual([]);
+    });
+
+    it('no stop whose call may take effect: refused it may be called again, acknowledged it may show', async () => {
+      const { attempt } = (await claim(1)) as { attempt: number };
+      await db.store.stops.acknowledge(1, MONTH, attempt);
+      await claim(2);
+      await db.sql('UPDATE card_stops SET claimed_until = clock_timestamp() WHERE card_id = 2');
+      expect(await dismiss([1, 2])).toEqual([]);
+      await db.store.stops.abandon(2, MONTH, 1, 'refused', true);
+      expect(await dismiss([1, 2])).toEqual([2]);
+    });
+  });
 
   it('releases many held stops also by a plan that was made for few', async () => {
     const hold = (from: number, to: number) =>

@@ -110,6 +110,13 @@ describeRecordStore('stops', (db) => {
     await db.store.results.write([
       reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
     ]);
+    expect(
+      await db.store.stops.claim(sim(1), '2026-12', HOUR_MS, UNLIMITED),
+      'its call may be under way',
+    ).toEqual({
+      state: 'claimed',
+    });
+    await db.sql('UPDATE card_stops SET claimed_until = clock_timestamp()');
     await db.store.stops.claim(sim(1), '2026-12', HOUR_MS, UNLIMITED);
     await db.store.stops.complete(sim(1), '2026-12');
     expect(await db.sql('SELECT state FROM card_stops ORDER BY month')).toEqual([

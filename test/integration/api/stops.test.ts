@@ -300,12 +300,10 @@ describe('two operators at once', () => {
       post('/stops/dismiss', { card_ids: upTo(15_000), reason: 'dismiss' }, BEN),
     ]);
     const { requested = 0, dismissed: gone = 0, held = 0 } = await states();
-    expect([requested, gone, held]).toEqual([
-      released.body.released,
-      dismissed.body.dismissed + listed.body.dismissed,
-      0,
-    ]);
+    // What was released and not called yet may be dismissed after that.
+    expect([gone, held]).toEqual([dismissed.body.dismissed + listed.body.dismissed, 0]);
     expect(Number(requested) + Number(gone)).toBe(30_000);
+    expect(released.body.released).toBeGreaterThanOrEqual(Number(requested));
     expect(listed.body.dismissed + listed.body.not_held.length).toBe(15_000);
     const by = await api.sql('SELECT DISTINCT state, ordered_by, reason FROM card_stops ORDER BY 1');
     for (const row of by) {

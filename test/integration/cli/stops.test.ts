@@ -153,12 +153,16 @@ describe.each([
 ] as const)('%s', (verb, done, state) => {
   beforeEach(() => api.hold(4));
   const argv = (...more: readonly string[]) => ['stops', verb, '--reason', REASON, ...more];
+  const left = verb === 'release' ? 'not held' : 'not dismissed';
+  const planned = (what: string) =>
+    verb === 'release' ? `${what}: held -> released.` : `${what}: dismissed.`;
+  const all = planned(verb === 'release' ? 'All held stops, 4' : 'All stops that were not called, 4');
 
   it('decides about cards by id or iccid, and names those that were not held', async () => {
     const outcome = await run(argv('1', iccidOf(3), '3', '99'));
     expect(outcome).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(new RegExp(`^${done} +2\nnot held +99\n$`)),
+      stdout: expect.stringMatching(new RegExp(`^${done} +2\n${left} +99\n$`)),
     });
     expect(await states()).toEqual({ 1: state, 2: 'held', 3: state, 4: 'held' });
     expect(JSON.parse((await run(argv('2', '-o', 'json'))).stdout)).toEqual({ [done]: 1, not_held: [] });
@@ -167,13 +171,13 @@ describe.each([
 
   it('asks before it decides about all', async () => {
     const no = await run(argv('--all'), asked('n\n'));
-    expect([no.code, no.stderr]).toEqual([1, expect.stringContaining(`All held stops, 4: held -> ${done}.`)]);
+    expect([no.code, no.stderr]).toEqual([1, expect.stringContaining(all)]);
     expect((await run(argv('--all'))).code, 'no terminal').toBe(64);
-    expect((await run(argv('--all', '--dry-run'))).stdout).toContain(`All held stops, 4: held -> ${done}.`);
-    expect((await run(argv('2', '--dry-run'))).stdout).toContain(`Stop of card 2: held -> ${done}.`);
+    expect((await run(argv('--all', '--dry-run'))).stdout).toContain(all);
+    expect((await run(argv('2', '--dry-run'))).stdout).toContain(planned('Stop of card 2'));
     expect(Object.values(await states())).toEqual(['held', 'held', 'held', 'held']);
     expect((await run(argv('--all'), asked('y\n'))).stdout).toMatch(new RegExp(`${done} +4`));
-    expect((await run(argv('--all', '--yes'))).stdout).toMatch(new RegExp(`^${done} +0\nnot held +-\n$`));
+    expect((await run(argv('--all', '--yes'))).stdout).toMatch(new RegExp(`^${done} +0\n${left} +-\n$`));
   });
 
   it('refuses a wrong command line, and an iccid of no card', async () => {

@@ -211,5 +211,7 @@ it.each<[Proposal, string, unknown]>([
 it('says that a stop was decided about meanwhile', async () => {
   const { client } = await clientOf((_, response) => response.end('{"dismissed": 0, "not_held": [42]}'));
   const change = changeOf(decisionQuestion('dismiss')(STOP));
-  expect(await outcomeOf(change, client)).toBe('the stop of card 42 was not held any more');
+  expect(await outcomeOf(change, client)).toBe(
+    'the stop of card 42 was not dismissed: it was called, or is gone',
+  );
 });

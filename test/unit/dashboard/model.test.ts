@@ -450,7 +450,7 @@ describe('actions', () => {
       held,
       ['D', ...'test card', 'return'],
       {
-        title: 'Stop of card 42: held -> dismissed',
+        title: 'Stop of card 42: dismissed',
         command: "cardpoll stops dismiss 42 --reason 'test card'",
         effects: /in 2026-11.* not stopped in that month/,
       },

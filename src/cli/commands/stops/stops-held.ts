@@ -1,4 +1,4 @@
-// `cardpoll stops release` and `dismiss`: what becomes of stops that wait for an operator.
+// `cardpoll stops release` and `dismiss`: an operator decides about stops that were not called.
 import { planLines } from '../../../changes/planned-change.ts';
 import { type Decision, decidedIn, type HeldStops, heldStopsChange } from '../../../changes/stops.ts';
 import { CardpollError } from '../../../platform/errors.ts';
@@ -20,7 +20,7 @@ function deciding(
     name,
     ...about,
     arguments: [CARDS_ARGUMENT],
-    options: [{ flags: '--all', doc: 'all held stops, instead of cards' }, REASON_OPTION, ...CONFIRM_OPTIONS],
+    options: [{ flags: '--all', doc: 'all of them, instead of cards' }, REASON_OPTION, ...CONFIRM_OPTIONS],
     run: async (context, { args: [cards], options }) => {
       if (cards.length > 0 === (options.all === true)) {
         throw new CardpollError('usage', 'cards_missing', 'give either cards or --all');
@@ -28,24 +28,30 @@ function deciding(
       const isAll = cards.length === 0;
       const planned = (held: HeldStops) => heldStopsChange(name, held, options.reason);
       const change = planned(isAll ? { all: null } : await readCardIds(context, cards));
-      const counted = async () => (isAll ? planned({ all: await heldNow(context) }) : change);
+      const counted = async () => (isAll ? planned({ all: await countedNow(context, name) }) : change);
       // A list is what the operator has looked at; all is not.
       await confirmIf(isAll, context, async () => planLines(await counted()), options);
       const answer = await ask(context, 'deciding', change.perform);
       const fields = fieldList<typeof answer.body>((body, style) => [
         [done, style.number(decidedIn(body))],
-        ['not held', style.text(someIds(body.not_held))],
+        [name === 'release' ? 'not held' : 'not dismissed', style.text(someIds(body.not_held))],
       ]);
       await printAnswer(context, answer, fields);
-      // None of the cards was held: the answer is no.
+      // None of the cards had such a stop: the answer is no.
       return !isAll && decidedIn(answer.body) === 0 ? EXIT_NEGATIVE : EXIT_OK;
     },
   });
 }
 
-async function heldNow(context: CommandContext): Promise<number> {
-  const { body } = await ask(context, 'counting', (client) => client.stops({ state: 'held' }, 1, 1));
-  return body.total;
+/** Those that were requested and not called are few, and not counted. */
+async function countedNow(context: CommandContext, decision: Decision): Promise<number> {
+  let total = 0;
+  for (const state of decision === 'release'
+    ? (['held'] as const)
+    : (['held', 'observed', 'released'] as const)) {
+    total += (await ask(context, 'counting', (client) => client.stops({ state }, 1, 1))).body.total;
+  }
+  return total;
 }
 
 export const release = deciding('release', 'released', {
@@ -58,7 +64,8 @@ export const release = deciding('release', 'released', {
 });
 
 export const dismiss = deciding('dismiss', 'dismissed', {
-  summary: 'Cancel held stops; the cards are not stopped in that month',
+  summary:
+    'Cancel stops that were not called: held, observed, released or ordered; the cards are not stopped in that month',
   examples: [
     'cardpoll stops dismiss 42 --reason "wrong reading"  # one card',
     'cardpoll stops dismiss --all --reason "wrong readings"  # asks first',

@@ -89,7 +89,13 @@ async function plannedMode(context: CommandContext, wanted: StopMode, reason: st
   const { body } = await ask(context, 'reading the mode', (client) => client.stopMode());
   const { jump } = body;
   const isHolding = jump !== null && jump.accepted_at === null;
-  return stopModeChange([body.mode, wanted], isHolding ? jumpText(jump) : null, reason);
+  const counted = async (state: 'observed' | 'released') =>
+    (await ask(context, 'counting', (client) => client.stops({ state }, 1, 1))).body.total;
+  const calls =
+    wanted === 'observe'
+      ? null
+      : { observed: await counted('observed'), released: await counted('released') };
+  return stopModeChange([body.mode, wanted], isHolding ? jumpText(jump) : null, calls, reason);
 }
 
 const stopModeFields = fieldList<StopModeBody>((body, style) => [

@@ -110,12 +110,6 @@ export interface ResumeRecords {
    */
   complete(card: NamedCard, runId: string, month: string): Promise<AuditEntry | null>;
   /**
-   * Call when the gateway shows a card stopped that was not. If that is the late effect of a stop whose card a run ended as
-   * running, the stop is requested again and the card waits in its run again.
-   * @returns whether it is.
-   */
-  reopen(card: NamedCard): Promise<boolean>;
-  /**
    * Call when the gateway acknowledged the call and does not show the card running.
    * @returns whether the card ended as failed: it was refused, or acknowledged without effect, too often; false also when
    * another caller has the claim.

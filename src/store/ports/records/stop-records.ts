@@ -72,7 +72,7 @@ export interface CardStop {
   readonly stopAgain: boolean;
 }
 
-interface ListedStop extends CardStop {
+export interface ListedStop extends CardStop {
   readonly cardId: number;
   readonly iccid: string;
   /** null: the card was removed. */
@@ -137,7 +137,8 @@ export interface StopRecords {
   claim(card: NamedCard, month: string, leaseMs: number, rules: StopRules): Promise<StopClaim>;
   /**
    * Call when the gateway shows the card stopped. Marks the stop as done and the card as stopped, and writes an audit
-   * entry, in one transaction. @returns the entry; null when no stop of this SIM was in progress.
+   * entry, in one transaction. If that is the late effect of a stop whose card a run ended as running, the card waits in its run again.
+   * @returns the entry; null when no stop of this SIM was in progress.
    */
   complete(card: NamedCard, month: string): Promise<AuditEntry | null>;
   /**
@@ -169,7 +170,10 @@ export interface StopRecords {
    * @returns the cards whose stops were held.
    */
   release(cardIds: readonly number[] | null, decision: StopDecision): Promise<readonly number[]>;
-  /** Gives held stops up: the cards are not stopped in that month. Otherwise as `release`. */
+  /**
+   * Gives stops up that were not called, held, observed, released or ordered: the cards are not stopped in that month. Otherwise as
+   * `release`.
+   */
   dismiss(cardIds: readonly number[] | null, decision: StopDecision): Promise<readonly number[]>;
   /**
    * Orders the stop of one card, whatever it has used, also if it was stopped and resumed in this month. Cancels an open

@@ -1,24 +1,27 @@
 // The audit trail as rows, and the results of changes by requests that may be sent again. `before` and `after` are kept as
 // JSON with the names the outside knows.
+import type { AuditEntry } from '../../../domain/audit.ts';
 import type { AuditRecord, AuditRecords, MadeChanges } from '../../ports/records/audit-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import { countWithin } from '../client/bounded-count.ts';
 import { jsonOf } from '../client/rows.ts';
-import type { SqlClient } from '../client/sql-client.ts';
+import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './audit.sql';
 
 const sql = statements(file);
+
+/** @param month YYYY-MM; fails where it has no partition (partitions.ts). */
+export function appendAudit(tx: SqlRunner, month: string, entries: readonly AuditEntry[]): Promise<void> {
+  return sql.on(tx).run('append', monthStart(month), jsonOf(entries));
+}
 
 export function sqlAudit(client: SqlClient): AuditRecords {
   return {
     async append(month, entries) {
       if (entries.length === 0) return;
       // A transaction of its own, so that one around it survives a missing partition.
-      const given = [monthStart(month), jsonOf(entries)];
-      await withPartitions(client, month, () =>
-        client.transaction((tx) => sql.on(tx).run('append', ...given)),
-      );
+      await withPartitions(client, month, () => client.transaction((tx) => appendAudit(tx, month, entries)));
     },
 
     async list({ sinceMs, untilMs, actor, action, object }, { offset, limit }) {

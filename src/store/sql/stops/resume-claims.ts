@@ -1,45 +1,74 @@
-// Claims to resume a card (see ResumeClaim in the port): each method is one statement. Part of the record store's resumes.
+// The resumes of cards that wait in a run, from their decision to their effect. Part of the record store's resumes; the rules are
+// src/domain/orders. The number of the attempt is the fence.
+import type { Changes } from '../../../domain/orders/card-orders.ts';
+import { decideResume, type ResumeVerdict } from '../../../domain/orders/decide.ts';
+import {
+  resumeAbandoned,
+  resumeAcknowledged,
+  resumeDecided,
+  runningShown,
+} from '../../../domain/orders/resume-outcomes.ts';
 import type { ResumeClaim, ResumeRecords } from '../../ports/records/resume-records.ts';
-import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import type { SqlClient } from '../client/sql-client.ts';
-import { statements } from '../client/statements.ts';
-import file from './resume-claims.sql';
-import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './stop-claims.ts';
-
-const sql = statements(file);
-
-/** A card ends as failed after so many calls that were acknowledged without effect, or refused. */
-const UNCONFIRMED_AT_MOST = 5;
-const REFUSED_AT_MOST = 3;
-/** After so long, a card that runs is taken to have been spared by the call that stops it. Twice what gateways need. */
-const SETTLED_AFTER_MS = 2 * FIRST_PAUSE_MS;
-const SETTLING_AGAIN_MS = 15_000;
-/** A card found stopped later after its resume was stopped by somebody else. */
-const LATE_AT_MOST_MS = 86_400_000;
+import { cardOrders } from '../orders/card-orders.ts';
 
 export function resumeClaims(
   client: SqlClient,
-): Pick<ResumeRecords, 'claim' | 'complete' | 'reopen' | 'acknowledge' | 'abandon'> {
-  const db = sql.on(client);
+): Pick<ResumeRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'> {
+  const orders = cardOrders(client);
   return {
-    async claim({ cardId, iccid, vendorId }, isStopped, leaseMs) {
-      const params = [cardId, iccid, isStopped, leaseMs, SETTLED_AFTER_MS, SETTLING_AGAIN_MS, vendorId];
-      return (await db.scalar<ResumeClaim>('claim', ...params)) ?? { state: 'none' };
+    async claim(card, isStopped, leaseMs) {
+      const changed = await orders.change<ResumeClaim>({
+        ...{ cardId: card.cardId, month: null, counts: false },
+        decide(facts) {
+          const decision = decideResume(facts, card, isStopped);
+          const changes = resumeDecided(facts, decision, leaseMs);
+          return [claimOf(decision, changes), changes];
+        },
+      });
+      return changed?.answer ?? { state: 'none' };
     },
 
-    complete: ({ cardId, iccid, vendorId }, runId, month) =>
-      withPartitions(client, month, () =>
-        db.first('complete', cardId, iccid, runId, monthStart(month), vendorId),
-      ),
-
-    reopen: ({ cardId, iccid, vendorId }) => db.hasRow('reopen', cardId, iccid, LATE_AT_MOST_MS, vendorId),
+    async complete(card, runId, month) {
+      const changed = await orders.change({
+        ...{ cardId: card.cardId, month, counts: false },
+        decide: (facts) => [null, runningShown(facts, card, runId)],
+      });
+      return changed?.entry ?? null;
+    },
 
     async acknowledge(cardId, runId, attempt) {
-      const pauses = [FIRST_PAUSE_MS, LONGEST_PAUSE_MS, UNCONFIRMED_AT_MOST];
-      return (await db.scalar<boolean>('acknowledge', cardId, runId, attempt, ...pauses)) ?? false;
+      const changed = await orders.change({
+        ...{ cardId, month: null, counts: false },
+        decide(facts) {
+          const changes = resumeAcknowledged(facts, runId, attempt);
+          return [hasFailed(changes), changes];
+        },
+      });
+      return changed?.answer ?? false;
     },
 
-    abandon: async (cardId, runId, attempt, error, refused) =>
-      (await db.scalar<boolean>('abandon', cardId, runId, attempt, error, refused, REFUSED_AT_MOST)) ?? false,
+    async abandon(cardId, runId, attempt, error, isRefused) {
+      const changed = await orders.change({
+        ...{ cardId, month: null, counts: false },
+        decide(facts) {
+          const changes = resumeAbandoned(facts, { runId, attempt, error, isRefused });
+          return [hasFailed(changes), changes];
+        },
+      });
+      return changed?.answer ?? false;
+    },
   };
+}
+
+function claimOf(decision: ResumeVerdict, { resumes }: Changes): ResumeClaim {
+  if (decision.act === 'nothing') return { state: 'none' };
+  const { runId } = decision.resume;
+  if (decision.act === 'none') return { state: decision.why, runId };
+  const { unresolved = false, attempts: attempt = 0 } = resumes?.[0] ?? {};
+  return { state: unresolved ? 'unresolved' : 'granted', runId, attempt };
+}
+
+function hasFailed(changes: Changes | null): boolean {
+  return changes?.resumes?.[0]?.state === 'failed';
 }

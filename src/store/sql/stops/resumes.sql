@@ -1,4 +1,4 @@
--- Runs that resume cards; the claims to make their calls are in resume-claims.sql.
+-- Runs that resume cards; what becomes of each card is decided in src/domain/orders.
 --
 -- count, handOut and due walk an index and are planned without any other way (transaction_bounds.walkIndexes): a plan that was
 -- made while the tables were small would read or sort all rows again in each step.

@@ -12,7 +12,7 @@ import { statements } from '../client/statements.ts';
 import { walkingIndexes } from '../client/transaction-bounds.ts';
 import { resumeClaims } from './resume-claims.ts';
 import file from './resumes.sql';
-import { DUE_AGAIN_MS } from './stop-claims.ts';
+import { DUE_AGAIN_MS } from './stops.ts';
 
 const sql = statements(file);
 

@@ -1,5 +1,12 @@
 // Stops as operators see them, and what they decide: they release and dismiss those that are held, and order the stop of a
 // card, and what decides about all stops. How cards over their package are stopped is stop-claims.ts.
+
+import { sum } from '../../../domain/numbers.ts';
+import type { JumpFacts, StopOrder } from '../../../domain/orders/card-orders.ts';
+import { holdEnd, isUnwanted, runsOver } from '../../../domain/orders/decide.ts';
+import { movedOn, type StopCounts } from '../../../domain/orders/stop-budget.ts';
+import { stopOrdered } from '../../../domain/orders/stop-outcomes.ts';
+import type { SliceOf } from '../../../domain/page.ts';
 import {
   OVER_RUNNING_COUNTED,
   OVER_RUNNING_GRACE_MS,
@@ -7,27 +14,59 @@ import {
   SPARING_STATES,
   STOP_STATES,
   STOPS_COUNTED,
+  type StopState,
   UNCONFIRMED_STOPS_COUNTED,
 } from '../../../domain/stops/stop.ts';
-import type { StopControlRecords, StopDecision, StopRecords } from '../../ports/records/stop-records.ts';
+import { CardpollError } from '../../../platform/errors.ts';
+import type {
+  CardStop,
+  ListedStop,
+  StopControl,
+  StopControlRecords,
+  StopDecision,
+  StopFilter,
+  StopRecords,
+} from '../../ports/records/stop-records.ts';
 import { monthStart } from '../cleanup/partitions.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { walkingIndexes } from '../client/transaction-bounds.ts';
-import { DUE_AGAIN_MS, stopClaims } from './stop-claims.ts';
+import { cardOrders, factsOf, jumpOf } from '../orders/card-orders.ts';
+import { stopClaims } from './stop-claims.ts';
 import file from './stops.sql';
 
 const sql = statements(file);
 
+/** A card with an order is given to the queue again after this time, should the queue have lost it. */
+export const DUE_AGAIN_MS = 60_000;
+
 /** Stops that one statement releases or dismisses: a short transaction. */
 const DECIDED_AT_ONCE = 10_000;
 
-interface CancelledResume {
-  readonly claimedUntil: string | null;
+/** The states that a filter of lists matches. */
+function statesOf(filter: StopFilter['state']): readonly StopState[] {
+  if (filter === null) return STOP_STATES;
+  if (filter === 'spared') return SPARING_STATES;
+  return [filter === 'released' ? 'requested' : filter];
 }
 
 export function sqlStops(client: SqlClient): StopRecords {
   const db = sql.on(client);
+  const orders = cardOrders(client);
+
+  /** With what ends the hold of those that are held. */
+  async function withHolds<Stop extends CardStop>(stops: readonly Stop[]): Promise<Stop[]> {
+    const jump = await jumpOf(client);
+    return stops.map((stop) => ({ ...stop, ...holdOf(stop, jump) }));
+  }
+
+  /** Those that spare their cards still: a later reading may have ended that. */
+  async function sparing(stops: readonly ListedStop[]): Promise<ListedStop[]> {
+    const { cards, control } = await factsOf(client, [...new Set(stops.map(({ cardId }) => cardId))], null);
+    const spared = cards.filter((card) => runsOver(card, control.jump) === 'spared');
+    const months = new Map(spared.map(({ cardId, month }) => [cardId, month]));
+    return withHolds(stops.filter(({ cardId, month }) => months.get(cardId) === month));
+  }
 
   /** @returns the card ids. */
   const decide = (name: string, cardIds: readonly number[] | null, { by, reason }: StopDecision) =>
@@ -36,18 +75,30 @@ export function sqlStops(client: SqlClient): StopRecords {
   return {
     ...stopClaims(client),
 
-    list({ state, sinceMs, carrierId }, slice) {
+    async list({ state, sinceMs, carrierId }, slice) {
       const isSpared = state === 'spared';
-      const states = state === null ? STOP_STATES : isSpared ? SPARING_STATES : [state];
-      return db.slice('page', 'countPage', [states, sinceMs, carrierId, isSpared], slice);
+      const filter = [statesOf(state), sinceMs, carrierId, isSpared, state === 'released'];
+      const page: SliceOf<ListedStop> = await db.slice('page', 'countPage', filter, slice);
+      const items = isSpared ? await sparing(page.items) : await withHolds(page.items);
+      return { items, total: page.total - (page.items.length - items.length) };
     },
 
-    ofCard: (cardId, limit) => db.rows('ofCard', cardId, limit),
+    ofCard: async (cardId, limit) => withHolds(await db.rows<CardStop>('ofCard', cardId, limit)),
     unconfirmed: () => db.count('unconfirmed', UNCONFIRMED_STOPS_COUNTED),
-    sweepOverRunning: (afterCardId, throughCardId, month, ends) =>
-      walkingIndexes(client, (tx) =>
-        sql.on(tx).run('sweepOverRunning', afterCardId, throughCardId, monthStart(month), ends),
-      ),
+    async sweepOverRunning(afterCardId, throughCardId, month, ends) {
+      const range = [afterCardId, throughCardId, monthStart(month)];
+      await walkingIndexes(client, async (tx) => {
+        const over = await sql.on(tx).column<number>('overOfRange', ...range);
+        const { cards, control } = await factsOf(tx, over, month);
+        const found = cards.filter((card) => runsOver(card, control.jump) === 'over_running');
+        await sql.on(tx).run(
+          'noteOverRunning',
+          ...range,
+          ends,
+          found.map(({ cardId }) => cardId),
+        );
+      });
+    },
     overRunning: () =>
       db.first('overRunning', OVER_RUNNING_GRACE_MS, OVER_RUNNING_COUNTED, OVER_RUNNING_SHOWN),
     release: (cardIds, decision) => decide('release', cardIds, decision),
@@ -55,14 +106,65 @@ export function sqlStops(client: SqlClient): StopRecords {
 
     async order(cardId, month, { by, reason }) {
       await db.run('lockHandOut');
-      // Statements of their own: the last one sees what a resume that ended just now has made of the card.
-      const cancelled = await db.first<CancelledResume>('cancelResume', cardId);
-      const resume = [cancelled !== null, cancelled?.claimedUntil ?? null];
-      return (await db.scalar('order', cardId, monthStart(month), by, reason, ...resume)) ?? 'unknown_card';
+      const mayBeHandedOut = await db.hasRow('mayBeHandedOut', cardId);
+      const order = { by: { name: by }, reason, mayBeHandedOut };
+      const changed = await orders.change({
+        ...{ cardId, month, counts: false },
+        decide(facts) {
+          const changes = stopOrdered(facts, order);
+          if (changes !== null) return ['ordered' as const, changes];
+          return [facts.card === null ? ('unknown_card' as const) : ('already_stopped' as const), null];
+        },
+      });
+      if (changed === null)
+        throw new CardpollError('busy', 'card_changing', `card ${cardId} is being changed`);
+      return changed.answer;
     },
 
     due: (limit) => walkingIndexes(client, (tx) => sql.on(tx).rows('due', limit, DUE_AGAIN_MS)),
-    dropUnwanted: (afterCardId, limit) => db.one('dropUnwanted', afterCardId, limit),
+
+    async dropUnwanted(afterCardId, limit) {
+      const cardIds = await db.column<number>('open', afterCardId, limit);
+      const { cards } = await factsOf(client, [...new Set(cardIds)], null);
+      const unwanted = cards.flatMap((card): Array<[number, StopOrder[]]> => {
+        const stops = card.stops.filter((stop) => isUnwanted(stop, card));
+        return stops.length === 0 ? [] : [[card.cardId, stops]];
+      });
+      const dropped = unwanted.length === 0 ? 0 : await orders.dropStops(new Map(unwanted));
+      return { lastCardId: cardIds.at(-1) ?? null, dropped };
+    },
+  };
+}
+
+function holdOf({ state, heldBy, requestedAtMs }: CardStop, jump: JumpFacts) {
+  if (state !== 'held') return { heldFor: null, heldUntilMs: null };
+  const { heldFor, heldUntil } = holdEnd({ heldBy, requestedAt: requestedAtMs }, jump);
+  return { heldFor, heldUntilMs: heldUntil === null ? null : Math.round(heldUntil) };
+}
+
+interface ControlRow extends Pick<StopControl, 'setMode' | 'jump' | 'observed' | 'resumedDay'> {
+  readonly now: number;
+  readonly counts: StopCounts;
+  readonly jumpFacts: JumpFacts;
+  /** Stops of this minute and the one before that operators released or ordered. */
+  readonly ordered: number;
+  /** Held stops by cause; the time is of the first of them. */
+  readonly holds: ReadonlyArray<Pick<StopOrder, 'heldBy' | 'requestedAt'> & { readonly stops: number }>;
+}
+
+function controlOf({ now, counts, jumpFacts, ordered, holds, ...control }: ControlRow): StopControl {
+  const { byMinute, byQuarter } = movedOn(counts, now);
+  const ends = holds.map((hold) => ({ ...hold, ...holdEnd(hold, jumpFacts) }));
+  const untils = ends.flatMap(({ heldBy, heldUntil }) => (heldBy === 'budget_hour' ? (heldUntil ?? []) : []));
+  return {
+    ...control,
+    doneHour: sum(byMinute),
+    doneDay: sum(byQuarter),
+    doneTwoMinutes: sum(byMinute.slice(-2)) - ordered,
+    quarterOfYesterday: Math.max(...byQuarter.slice(0, 5)),
+    held: sum(ends.map(({ stops }) => stops)),
+    heldForOperator: sum(ends.map(({ heldFor, stops }) => (heldFor === 'operator' ? stops : 0))),
+    heldUntilMs: untils.length === 0 ? null : Math.round(Math.min(...untils)),
   };
 }
 
@@ -70,7 +172,7 @@ export function sqlStops(client: SqlClient): StopRecords {
 export function sqlStopControl(client: SqlClient): StopControlRecords {
   const db = sql.on(client);
   return {
-    read: () => db.one('readControl', STOPS_COUNTED),
+    read: async () => controlOf(await db.one<ControlRow>('readControl', STOPS_COUNTED)),
     setMode: (mode, by, reason) => db.run('setMode', mode, by, reason),
     jump: () => db.first('readJump'),
     beginJump: ({ factor, baselineMbPerHour, recentMbPerHour }) =>

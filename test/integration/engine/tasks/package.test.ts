@@ -488,7 +488,6 @@ describe('a run', () => {
         return claim;
       },
       complete: (...args) => records.resumes.complete(...args),
-      reopen: (...args) => records.resumes.reopen(...args),
       acknowledge: (...args) => records.resumes.acknowledge(...args),
       abandon: (...args) => records.resumes.abandon(...args),
     };

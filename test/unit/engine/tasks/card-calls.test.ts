@@ -72,7 +72,6 @@ function make(isStopped: boolean, card = CARD): Promise<boolean | 'waiting'> {
           asked.push(['complete', ...question]);
           return outcome === null ? null : ({ after: { outcome } } as unknown as AuditEntry);
         },
-        reopen: async () => false,
         acknowledge: noted('acknowledge'),
         abandon: noted('abandon'),
       },

@@ -105,7 +105,6 @@ const resumes: PackageTaskDeps['records']['resumes'] = {
     asked.push(['complete resume', ...question]);
     return { action: 'card.resume', after: { outcome: 'resumed' } } as unknown as AuditEntry;
   },
-  reopen: async () => false,
   acknowledge: async () => false,
   abandon: async () => false,
 };

@@ -1,0 +1,314 @@
+// THE rules of stops and resumes: whether a call that stops or resumes a card may be made at this moment, and if not, why.
+// Every part of cardpoll that asks this asks here: the claims before a call, the looks of polls, lists, `explain` and the walk that
+// counts cards over their package (docs/stops.md, docs/states.md). Pure: no clock, no store.
+import type { HoldEnd, HoldReason } from '../stops/stop.ts';
+import type {
+  CardFacts,
+  CardOrders,
+  CardResume,
+  JumpFacts,
+  ShownCard,
+  StopControlFacts,
+  StopOrder,
+  UsageFacts,
+} from './card-orders.ts';
+import { uncounted, usedUp } from './stop-budget.ts';
+
+/** Why no stop is called. */
+type WhyNot =
+  | 'other_iccid' // the card has another SIM than the one that the gateway showed
+  | 'not_over' // unknown, within its allowance, or its usage is in doubt
+  | 'done' // stopped once in this month with this SIM and allowance, resumed, or dismissed
+  | 'held' // held before, and the cause is not over
+  | 'claimed' // a call is under way, or its outcome is not known yet
+  | 'unconfirmed'; // acknowledged without effect, and not to be called again yet
+
+/** What a stop is judged by, and what is decided. */
+export type StopVerdict =
+  | ({ readonly act: 'call' } & Judged)
+  | ({ readonly act: 'hold'; readonly heldBy: HoldReason } & Judged)
+  | ({ readonly act: 'observe' } & Judged)
+  | { readonly act: 'none'; readonly why: WhyNot; readonly stop: StopOrder | null };
+
+interface Judged {
+  readonly card: CardFacts;
+  /** The month that the stop is of, YYYY-MM: an order of an operator may be older than the present one. */
+  readonly month: string;
+  /** The stop as it was; null: there was none. */
+  readonly stop: StopOrder | null;
+  /** It is about another SIM or allowance, or begins again: nothing of the former stop goes on. */
+  readonly isAnew: boolean;
+}
+
+/**
+ * Whether the stop of a card may be called that the gateway shows running. The rules, in this order: the SIM is that of the card;
+ * an operator ordered the stop, or the card is over its package; no call is under way; nothing spares the card; the mode, a jump of
+ * the fleet's readings and the budget allow it. @param shown as the gateway shows it
+ */
+export function decideStop(facts: CardOrders, shown: ShownCard, control: StopControlFacts): StopVerdict {
+  const { card, now } = facts;
+  if (card === null) return { act: 'none', why: 'not_over', stop: null };
+  const order = orderOf(facts, card);
+  const month = order?.month ?? facts.month;
+  const stop = facts.stops.find((one) => one.month === month) ?? null;
+  const no = (why: WhyNot) => ({ act: 'none', why, stop }) as const;
+  if (!isOfCard(card, shown)) return no('other_iccid');
+  if (order === null && !isOver(card, facts.usage)) return no('not_over');
+  // Also a call of another month: two calls for a SIM may not be under way at once.
+  const claimed = facts.stops.find(
+    (one) => isClaimed(one, now) && (one === stop || (one.iccid === card.iccid && isUnanswered(one))),
+  );
+  if (claimed !== undefined) return no(claimed.acknowledgedAt === null ? 'claimed' : 'unconfirmed');
+  if (stop !== null && isForFormerIccid(stop, card)) return no('not_over');
+  const isSpared = stop !== null && spares(stop, card, readAtOf(facts), control.jump);
+  if (isSpared && stop.state !== 'observed') return no(stop.state === 'held' ? 'held' : 'done');
+  const isAnew = stop !== null && !isSpared && !goesOn(stop, card);
+  const judged = { card, month, stop, isAnew };
+  if (stop !== null && hasFallen(stop, card, facts.usage)) {
+    return { act: 'hold', heldBy: 'reading_fell', ...judged };
+  }
+  return { ...judgedBy(control, isAnew ? null : stop), ...judged };
+}
+
+/** A stop with an authority is not held: an operator decided. It is counted all the same. */
+function judgedBy(
+  { mode, jump, counts, maxPerHour, maxPerDay }: StopControlFacts,
+  stop: StopOrder | null,
+): { act: 'call' } | { act: 'observe' } | { act: 'hold'; heldBy: HoldReason } {
+  if (mode === 'observe') return { act: 'observe' };
+  if (stop !== null && stop.authority !== null) return { act: 'call' };
+  if (jump.since !== null && jump.acceptedAt === null) return { act: 'hold', heldBy: 'usage_jump' };
+  // An earlier call of the same stop is counted now instead.
+  const others = stop === null || stop.chargedAt === null ? counts : uncounted(counts, stop.chargedAt);
+  const heldBy = usedUp(others, maxPerHour, maxPerDay);
+  return heldBy === null ? { act: 'call' } : { act: 'hold', heldBy };
+}
+
+/** The newest stop that an operator ordered for the SIM that the card has. */
+export function orderOf({ stops }: Pick<CardOrders, 'stops'>, card: CardFacts): StopOrder | null {
+  const isOrder = ({ state, authority, iccid }: StopOrder) =>
+    state === 'requested' && authority === 'operator' && iccid === card.iccid;
+  return stops.find(isOrder) ?? null;
+}
+
+export function isOfCard(card: CardFacts, { iccid, vendorId }: ShownCard): boolean {
+  return card.iccid === iccid && card.vendorId === vendorId;
+}
+
+/** By a reading that is sound: of the SIM that the card has, taken since it has it, not in doubt, and of a month that goes on. */
+export function isOver(card: CardFacts, usage: UsageFacts | null): boolean {
+  return (
+    usage !== null && exceeds(card, usage) && !usage.isSuspected && isOfIccid(card, usage) && !usage.closed
+  );
+}
+
+export function exceeds({ allowanceMb }: CardFacts, { usedMb }: UsageFacts): boolean {
+  return allowanceMb !== null && usedMb > allowanceMb;
+}
+
+function isOfIccid(card: CardFacts, { iccid, readAt }: UsageFacts): boolean {
+  return (iccid ?? card.iccid) === card.iccid && readAt > (card.iccidChangedAt ?? Number.NEGATIVE_INFINITY);
+}
+
+/** A call may be under way, or may not be repeated yet. */
+export function isClaimed({ state, claimedUntil }: StopOrder, now: number): boolean {
+  return state === 'requested' && claimedUntil !== null && claimedUntil > now;
+}
+
+/** What an operator decided about the SIM that the card had is not for the one that it has. */
+function isForFormerIccid({ state, authority, iccid }: StopOrder, card: CardFacts): boolean {
+  return state === 'requested' && authority !== null && iccid !== card.iccid;
+}
+
+/** The same stop is called again. */
+export function goesOn({ state, iccid }: StopOrder, card: CardFacts): boolean {
+  return state === 'requested' && iccid === card.iccid;
+}
+
+/** A right reading after wrong ones is lower than they were, and what they counted may still be in the usage. */
+function hasFallen(
+  { state, iccid, readingMb }: StopOrder,
+  card: CardFacts,
+  usage: UsageFacts | null,
+): boolean {
+  return (
+    state === 'held' &&
+    iccid === card.iccid &&
+    readingMb !== null &&
+    usage !== null &&
+    usage.lastReadingMb < readingMb
+  );
+}
+
+/** A time further ahead comes from a wrong clock, as for readings, and says nothing. */
+const AHEAD_AT_MOST_MS = 3_600_000;
+
+/** When the card's usage was last read; also a reading that changed nothing is one. */
+function readAtOf({ now, usage, polledAt }: CardOrders): number {
+  const polled =
+    polledAt !== null && polledAt <= now + AHEAD_AT_MOST_MS ? polledAt : Number.NEGATIVE_INFINITY;
+  return Math.max(usage?.readAt ?? Number.NEGATIVE_INFINITY, polled);
+}
+
+/**
+ * Whether a stop settles its card for this reading. A stop that is requested does not: its call may be made again. Otherwise a
+ * reading decides only if it was taken after what it decides about: the change of a card whose stop is not final any more, the end of
+ * what held the stop, or the resume of a card that may be stopped again.
+ */
+function spares(stop: StopOrder, card: CardFacts, readAt: number, jump: JumpFacts): boolean {
+  if (stop.state === 'requested') return false;
+  if (!isFinal(stop, card)) {
+    const { iccidChangedAt, allowanceChangedAt } = card;
+    return readAt <= Math.max(iccidChangedAt ?? 0, allowanceChangedAt ?? 0, stop.resumedAt ?? 0);
+  }
+  if (stop.state === 'held') return readAt <= (holdOverAt(stop, jump) ?? Number.POSITIVE_INFINITY);
+  return !(stop.state === 'resumed' && stop.stopAgain && readAt > (stop.resumedAt ?? 0));
+}
+
+/** A stop decides about its card while the card has the same SIM, and an allowance that was not raised since. */
+function isFinal(stop: StopOrder, { iccid, allowanceMb }: CardFacts): boolean {
+  const size = (mb: number | null) => mb ?? Number.POSITIVE_INFINITY;
+  return stop.iccid === iccid && size(allowanceMb) <= size(stop.allowanceMb);
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * When the cause of a held stop is over; infinity: it lasts. null: an operator decides. The stops allowed in an hour are free again
+ * an hour later, whatever was called before the stop was held.
+ */
+function holdOverAt(
+  { heldBy, requestedAt }: Pick<StopOrder, 'heldBy' | 'requestedAt'>,
+  { since, overAt, doubtfulUntil }: JumpFacts,
+): number | null {
+  if (heldBy === 'budget_hour') return requestedAt + HOUR_MS;
+  if (heldBy !== 'usage_jump') return null;
+  if (doubtfulUntil !== null && requestedAt <= doubtfulUntil) return null;
+  return since === null ? Math.max(requestedAt, overAt ?? 0) : Number.POSITIVE_INFINITY;
+}
+
+/** What ends a hold, and when; for lists. */
+export function holdEnd(
+  stop: Pick<StopOrder, 'heldBy' | 'requestedAt'>,
+  jump: JumpFacts,
+): { readonly heldFor: HoldEnd; readonly heldUntil: number | null } {
+  const at = holdOverAt(stop, jump);
+  if (at === null) return { heldFor: 'operator', heldUntil: null };
+  return Number.isFinite(at)
+    ? { heldFor: 'reading', heldUntil: at }
+    : { heldFor: 'jump_end', heldUntil: null };
+}
+
+/** Whether a card must be stopped: over its package, not known as stopped, and spared by no stop of that month. */
+export function isWanted(facts: CardOrders, jump: JumpFacts): boolean {
+  const { card, usage, month, stops } = facts;
+  if (card === null || card.stopped || !isOver(card, usage)) return false;
+  const stop = stops.find((one) => one.month === month);
+  return stop === undefined || !spares(stop, card, readAtOf(facts), jump);
+}
+
+/**
+ * Why a card that is over its package in the present month runs. over_running: nothing explains it. spared: an operator decided so.
+ * null: it is not over, does not run, or a stop explains it: one that waits, that was only observed, or that the gateway acknowledged,
+ * which is a figure of its own. A stop that is done explains nothing, nor one that the gateway refuses each time.
+ */
+export function runsOver(facts: CardOrders, jump: JumpFacts): 'over_running' | 'spared' | null {
+  const { card, usage, month } = facts;
+  if (card === null || card.stopped || usage === null || !exceeds(card, usage) || usage.closed) return null;
+  const stop = facts.stops.find((one) => one.month === month) ?? null;
+  if (stop !== null) {
+    const isSpared = spares(stop, card, readAtOf(facts), jump);
+    if (isSpared && (stop.state === 'dismissed' || stop.state === 'resumed')) return 'spared';
+    const isHeld = stop.state === 'held' && isFinal(stop, card);
+    const isObserved = isSpared && stop.state === 'observed';
+    if (isHeld || isObserved || (stop.acknowledgedAt !== null && goesOn(stop, card))) return null;
+  }
+  return isOver(card, usage) ? 'over_running' : null;
+}
+
+/** A card without new readings never closes its month. */
+const MONTH_ENDS_AFTER_MS = 32 * 86_400_000;
+
+/** A call takes effect within so long; a stop that shows even later was made by another system. */
+export const LATE_AT_MOST_MS = 86_400_000;
+
+/**
+ * Whether a stop has nothing to wait for any more, because its card is not over its package, is stopped, or the month is over: one that is
+ * held or was observed, and one whose last call had no effect for a day.
+ */
+export function isUnwanted(stop: StopOrder, { card, now, newestUsage }: CardOrders): boolean {
+  const { state, authority, chargedAt, requestedAt } = stop;
+  const isLeft =
+    state === 'requested' &&
+    authority === null &&
+    !isClaimed(stop, now) &&
+    (chargedAt ?? requestedAt) < now - LATE_AT_MOST_MS;
+  const isWaiting = state === 'held' || state === 'observed' || isLeft;
+  const usage = newestUsage?.month === stop.month ? newestUsage : null;
+  const isWantedStill =
+    card !== null &&
+    !card.stopped &&
+    card.iccid === stop.iccid &&
+    usage !== null &&
+    exceeds(card, usage) &&
+    !usage.closed &&
+    Date.parse(`${stop.month}-01`) > now - MONTH_ENDS_AFTER_MS;
+  return isWaiting && !isWantedStill;
+}
+
+/** Why the resume of a card is not called. */
+type WhyNotResumed =
+  | 'other_iccid' // the status is not that of its SIM
+  | 'running' // as shown: nothing is to be called
+  | 'settling' // it runs, and a call that stops it may still take effect
+  | 'stopping' // a call that stops the card may be under way
+  | 'claimed' // another caller has the claim
+  | 'unconfirmed'; // acknowledged without effect, and not to be called again yet
+
+export type ResumeVerdict =
+  /** The card waits in no run. */
+  | { readonly act: 'nothing' }
+  | { readonly act: 'call'; readonly resume: CardResume }
+  | { readonly act: 'none'; readonly why: WhyNotResumed; readonly resume: CardResume };
+
+/** After so long, a card that runs is taken to have been spared by the call that stops it: twice what gateways need. */
+const SETTLED_AFTER_MS = 60_000;
+
+/** Whether the resume of a card that waits in a run may be called. @param isShownStopped as the gateway shows the SIM */
+export function decideResume(facts: CardOrders, shown: ShownCard, isShownStopped: boolean): ResumeVerdict {
+  const { card, now, resumes } = facts;
+  const resume = resumes.find(({ state }) => state === 'waiting');
+  if (resume === undefined) return { act: 'nothing' };
+  const no = (why: WhyNotResumed) => ({ act: 'none', why, resume }) as const;
+  if (card === null || !isOfCard(card, shown)) return no('other_iccid');
+  const ofIccid = facts.stops.filter(({ iccid }) => iccid === shown.iccid);
+  const isCalled = ofIccid.some((stop) => isClaimed(stop, now) && isUnanswered(stop));
+  if (!isShownStopped)
+    return no(isCalled || ofIccid.some((stop) => mayFollow(stop, now)) ? 'settling' : 'running');
+  if (isCalled) return no('stopping');
+  if (isHeldBack(resume, now) || resumes.some((one) => isFormerCall(one, now))) {
+    return no(resume.unconfirmed > 0 ? 'unconfirmed' : 'claimed');
+  }
+  return { act: 'call', resume };
+}
+
+/** A call was made, and the gateway has not answered since. */
+function isUnanswered({ chargedAt, acknowledgedAt }: StopOrder): boolean {
+  return chargedAt !== null && chargedAt > (acknowledgedAt ?? Number.NEGATIVE_INFINITY);
+}
+
+/** That a stop was seen once proves its last call only if there was no other. */
+function mayFollow({ state, attempts, chargedAt }: StopOrder, now: number): boolean {
+  const isOpen = state === 'requested' || (state === 'done' && attempts > 1);
+  return isOpen && chargedAt !== null && chargedAt > now - SETTLED_AFTER_MS;
+}
+
+function isHeldBack({ claimedUntil }: CardResume, now: number): boolean {
+  return claimedUntil !== null && claimedUntil > now;
+}
+
+/** A call of a run that the card was taken out of. After a call without effect the claim is only a pause. */
+export function isFormerCall(resume: CardResume, now: number): boolean {
+  const { state, unconfirmed, unresolved } = resume;
+  return state === 'cancelled' && isHeldBack(resume, now) && (unconfirmed === 0 || unresolved);
+}

@@ -1,0 +1,171 @@
+// What becomes of the resume of a card that waits in a run: by a decision (decide.ts), and by what the gateway answered to a call or
+// shows of the card. Each function takes the facts of the card and returns what is to be written, all of it or nothing. Pure.
+import type { CardFacts, CardOrders, CardResume, Changes, ShownCard, StopOrder } from './card-orders.ts';
+import { exceeds, isOfCard, type ResumeVerdict } from './decide.ts';
+import { BEGINNING, pauseMs } from './stop-outcomes.ts';
+
+/** A resume ends as failed after so many calls that were acknowledged without effect, or refused. */
+const UNCONFIRMED_AT_MOST = 5;
+const REFUSED_AT_MOST = 3;
+/** A card that runs while a call to stop it may take effect is looked at again after this pause. */
+const SETTLING_AGAIN_MS = 15_000;
+
+/** What a decision about a resume writes. @param leaseMs how long the claim of a call lasts */
+export function resumeDecided({ now }: CardOrders, decision: ResumeVerdict, leaseMs: number): Changes {
+  if (decision.act === 'nothing') return {};
+  const { resume } = decision;
+  if (decision.act === 'call') {
+    const unresolved = resume.claimedUntil !== null;
+    return {
+      resumes: [{ ...resume, unresolved, claimedUntil: now + leaseMs, attempts: resume.attempts + 1 }],
+    };
+  }
+  return decision.why === 'settling'
+    ? { resumes: [{ ...resume, dueAt: Math.min(resume.dueAt, now + SETTLING_AGAIN_MS) }] }
+    : {};
+}
+
+/**
+ * The gateway shows a card of a run running: the card ended and is not stopped any more. Its stop is resumed. A card that is over its
+ * package without a stop gets one that is resumed, or it would be stopped in the next moment; and one whose stop is held, observed,
+ * released or ordered before is spared.
+ * @returns null when the card does not wait in the run any more, or has another SIM.
+ */
+export function runningShown(facts: CardOrders, shown: ShownCard, runId: string): Changes | null {
+  const { card, now } = facts;
+  const resume = facts.resumes.find((one) => one.runId === runId && isOpen(one));
+  if (resume === undefined || card === null || !isOfCard(card, shown)) return null;
+  const { run } = resume;
+  // A claim that was not given back is a call that may have done it.
+  const isCalled = resume.claimedUntil !== null || resume.unconfirmed > 0;
+  const state = isCalled ? 'resumed' : 'already_running';
+  const ended: CardResume = { ...resume, state, claimedUntil: null, endedAt: now, counted: false };
+  const resumed = resumedStops(facts, resume);
+  const spared = run.isOfMonth && !isCalled ? [] : sparedStops(facts, card, resume, resumed);
+  const last = resumed[0];
+  return {
+    resumes: [ended],
+    stops: [...resumed, ...spared, ...awaitedStops(facts, resume)],
+    ...(card.stopped ? { card: { iccid: card.iccid, stopped: false } } : {}),
+    audit: {
+      action: 'card.resume',
+      object: `card ${card.cardId}`,
+      before: { stopped: isCalled || card.stopped },
+      after: {
+        ...{ stopped: false, iccid: card.iccid, runId, reason: run.reason, outcome: state },
+        ...{ usedMb: last?.usedMb ?? null, allowanceMb: last?.allowanceMb ?? null },
+        ...(run.stopAgain ? { stopAgain: true } : {}),
+      },
+      by: { name: run.createdBy, role: run.createdRole },
+    },
+  };
+}
+
+/** It waits, or its call may have been made before it was taken out of its run. */
+function isOpen({ state, claimedUntil }: CardResume): boolean {
+  return state === 'waiting' || (state === 'cancelled' && claimedUntil !== null);
+}
+
+/** The stops that the resume ends: the newest one that was made, and those that were requested before the run. */
+function resumedStops({ stops, now }: CardOrders, { run, runId }: CardResume): StopOrder[] {
+  return stops.flatMap((stop, i) => {
+    const isMade = i === 0 && (stop.state === 'done' || stop.state === 'resumed');
+    const isBefore = stop.state === 'requested' && stop.requestedAt < run.createdAt;
+    return isMade || isBefore ? [asResumed(stop, now, run.stopAgain, runId)] : [];
+  });
+}
+
+function asResumed(stop: StopOrder, now: number, stopAgain: boolean, runId: string): StopOrder {
+  return { ...stop, state: 'resumed', resumedAt: now, claimedUntil: null, stopAgain, resumeRun: runId };
+}
+
+/** It counts as seen, so that it is not taken for a late one. */
+function sparedStops(
+  { stops, newestUsage, now }: CardOrders,
+  card: CardFacts,
+  { run, runId }: CardResume,
+  resumed: readonly StopOrder[],
+): StopOrder[] {
+  if (newestUsage === null || !exceeds(card, newestUsage) || newestUsage.closed) return [];
+  const { month, usedMb, lastReadingMb } = newestUsage;
+  if (resumed.some((stop) => stop.month === month)) return [];
+  const stop = stops.find((one) => one.month === month) ?? {
+    ...BEGINNING,
+    ...{ month, version: null, attempts: 0, requestedAt: run.createdAt, claimedUntil: null, chargedAt: null },
+    state: 'held' as const,
+  };
+  if (!['held', 'observed', 'dismissed'].includes(stop.state)) return [];
+  const { iccid, allowanceMb } = card;
+  const judged = {
+    iccid,
+    usedMb,
+    allowanceMb,
+    readingMb: lastReadingMb,
+    heldBy: null,
+    completedAt: run.createdAt,
+  };
+  return [asResumed({ ...stop, ...judged, resumedAt: now } as StopOrder, now, run.stopAgain, runId)];
+}
+
+/** A stop that was ordered meanwhile waits for this call no longer, but for that of another run. */
+function awaitedStops({ stops, resumes, now }: CardOrders, resume: CardResume): StopOrder[] {
+  const waitsStill = resumes.some(
+    ({ runId, claimedUntil }) => runId !== resume.runId && claimedUntil !== null && claimedUntil > now,
+  );
+  if (waitsStill) return [];
+  const isAwaited = ({ state, claimedUntil, chargedAt, requestedAt }: StopOrder) =>
+    state === 'requested' &&
+    claimedUntil !== null &&
+    chargedAt === null &&
+    requestedAt >= resume.run.createdAt;
+  return stops.filter(isAwaited).map((stop) => ({ ...stop, claimedUntil: null, dueAt: now }));
+}
+
+/** The resume that a caller has claimed; also one that was taken out of its run meanwhile. */
+function claimedResume({ resumes, now }: CardOrders, runId: string, attempt: number): CardResume | undefined {
+  return resumes.find(
+    (one) =>
+      one.runId === runId &&
+      one.attempts === attempt &&
+      (one.state === 'waiting' ||
+        (one.state === 'cancelled' && one.claimedUntil !== null && one.claimedUntil > now)),
+  );
+}
+
+/** The gateway acknowledged the call and does not show the card running: a pause that doubles, and an end after too many. */
+export function resumeAcknowledged(facts: CardOrders, runId: string, attempt: number): Changes | null {
+  const resume = claimedResume(facts, runId, attempt);
+  if (resume === undefined) return null;
+  const unconfirmed = resume.unconfirmed + 1;
+  return withoutEffect(facts, resume, unconfirmed >= UNCONFIRMED_AT_MOST, {
+    unconfirmed,
+    lastError: 'acknowledged, and the card is still stopped',
+    claimedUntil: facts.now + pauseMs(resume.unconfirmed),
+  });
+}
+
+/** The call certainly had no effect. @param isRefused the gateway refused the card, which counts */
+export function resumeAbandoned(
+  facts: CardOrders,
+  { runId, attempt, error, isRefused }: { runId: string; attempt: number; error: string; isRefused: boolean },
+): Changes | null {
+  const resume = claimedResume(facts, runId, attempt);
+  if (resume === undefined) return null;
+  const refused = resume.refused + Number(isRefused);
+  const changed = { refused, lastError: error, claimedUntil: null };
+  return withoutEffect(facts, resume, isRefused && refused >= REFUSED_AT_MOST, changed);
+}
+
+function withoutEffect(
+  facts: CardOrders,
+  resume: CardResume,
+  isLast: boolean,
+  changed: Partial<CardResume>,
+): Changes {
+  const gaveUp = isLast && resume.state === 'waiting';
+  const ended = gaveUp ? ({ state: 'failed', endedAt: facts.now } as const) : {};
+  return {
+    resumes: [{ ...resume, unresolved: false, ...changed, ...ended }],
+    stops: resume.state === 'cancelled' ? awaitedStops(facts, resume) : [],
+  };
+}

@@ -1,0 +1,73 @@
+// The budget of stops: how many the whole fleet has called in the last hour and the last day. Counted by slots of time, the newest
+// last, in the one row that every claim of a stop locks. Pure.
+import { sum } from '../numbers.ts';
+
+export interface StopCounts {
+  /** Epoch minutes of the last slots. */
+  readonly minute: number;
+  /** Of this minute and the 60 before. */
+  readonly byMinute: readonly number[];
+  /** Of this quarter of an hour and the 96 before. */
+  readonly byQuarter: readonly number[];
+}
+
+const MINUTE_MS = 60_000;
+const MINUTES_A_QUARTER = 15;
+/** Slots of an hour and of a day, and the one that has begun. */
+export const MINUTE_SLOTS = 61;
+export const QUARTER_SLOTS = 97;
+
+/** @param now epoch milliseconds. A clock that was set back moves nothing: what was counted stays in the window for longer. */
+export function movedOn({ minute, byMinute, byQuarter }: StopCounts, now: number): StopCounts {
+  const present = Math.floor(now / MINUTE_MS);
+  return {
+    minute: present,
+    byMinute: shifted(byMinute, present - minute),
+    byQuarter: shifted(byQuarter, quarterOf(present) - quarterOf(minute)),
+  };
+}
+
+/** @param counts moved on to the present minute. @returns the same with one call more. */
+export function counted(counts: StopCounts): StopCounts {
+  return added(counts, counts.minute, 1);
+}
+
+/** @param counts as for `counted`. @param chargedAt when the call was counted; outside the windows it changes nothing. */
+export function uncounted(counts: StopCounts, chargedAt: number): StopCounts {
+  return added(counts, Math.floor(chargedAt / MINUTE_MS), -1);
+}
+
+/** @returns which limit is used up; null: a further stop is within both. A limit that is null is none. */
+export function usedUp(
+  { byMinute, byQuarter }: StopCounts,
+  maxPerHour: number | null,
+  maxPerDay: number | null,
+): 'budget_hour' | 'budget_day' | null {
+  if (maxPerHour !== null && sum(byMinute) >= maxPerHour) return 'budget_hour';
+  if (maxPerDay !== null && sum(byQuarter) >= maxPerDay) return 'budget_day';
+  return null;
+}
+
+function shifted(slots: readonly number[], by: number): readonly number[] {
+  if (by <= 0) return slots;
+  const gone = Math.min(by, slots.length);
+  return [...slots.slice(gone), ...Array<number>(gone).fill(0)];
+}
+
+function added({ minute, byMinute, byQuarter }: StopCounts, at: number, change: number): StopCounts {
+  return {
+    minute,
+    byMinute: slotAdded(byMinute, minute - at, change),
+    byQuarter: slotAdded(byQuarter, quarterOf(minute) - quarterOf(at), change),
+  };
+}
+
+/** @param age slots before the newest; a time ahead of it is of the newest. */
+function slotAdded(slots: readonly number[], age: number, change: number): readonly number[] {
+  const place = slots.length - 1 - Math.max(0, age);
+  return slots.map((count, i) => (i === place ? Math.max(0, count + change) : count));
+}
+
+function quarterOf(minute: number): number {
+  return Math.floor(minute / MINUTES_A_QUARTER);
+}

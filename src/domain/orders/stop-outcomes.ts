@@ -1,0 +1,318 @@
+// What becomes of the stop of a card: by a decision (decide.ts), by what the gateway answered to a call or shows of the card, and by
+// what an operator orders. Each function takes the facts of the card and returns what is to be written, all of it or nothing. Pure.
+import type { Actor } from '../audit.ts';
+import type {
+  AuditedChange,
+  CardFacts,
+  CardOrders,
+  CardResume,
+  Changes,
+  ShownCard,
+  StopControlFacts,
+  StopOrder,
+} from './card-orders.ts';
+import {
+  goesOn,
+  isClaimed,
+  isFormerCall,
+  isOfCard,
+  isOver,
+  LATE_AT_MOST_MS,
+  orderOf,
+  type StopVerdict,
+} from './decide.ts';
+import { counted, type StopCounts, uncounted } from './stop-budget.ts';
+
+/** Between calls that are acknowledged without effect: from half a minute, doubling, to an hour. */
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 3_600_000;
+
+const OF_FORMER_ICCID = 'the card has another SIM now';
+
+/** What a decision about a stop writes. @param leaseMs how long the claim of a call lasts */
+export function stopDecided(
+  facts: CardOrders,
+  shown: ShownCard,
+  decision: StopVerdict,
+  control: Pick<StopControlFacts, 'counts'>,
+  leaseMs: number,
+): Changes {
+  const { card, now } = facts;
+  const ended = endedOrders(facts, shown);
+  if (decision.act === 'none' || card === null) return ended;
+  const { act, stop, isAnew } = decision;
+  // In mode observe, what was requested before stays so and waits.
+  if (act === 'observe' && stop !== null && !isAnew) return ended;
+  const lost = isAnew ? lostCall(stop, card) : null;
+  const changes = { ...ended, ...(lost === null ? {} : { audit: lost }) };
+  const written = (next: StopOrder) => ({ ...changes, stops: [...(ended.stops ?? []), next] });
+  const next = judgedStop(facts, decision);
+  if (act === 'observe') return written({ ...next, state: 'observed' });
+  if (act === 'hold') return written({ ...next, state: 'held', heldBy: decision.heldBy });
+  return {
+    ...written({ ...next, claimedUntil: now + leaseMs, chargedAt: now }),
+    counts: counted(takenBack(control.counts, isAnew ? null : (stop?.chargedAt ?? null))),
+    // From here on, a card found stopped is the result of this stop.
+    ...(card.stopped ? { card: { iccid: card.iccid, stopped: false } } : {}),
+  };
+}
+
+/** The stop as it is judged now: it goes on, or begins. Its state is that of a call. */
+function judgedStop(
+  { usage, now }: CardOrders,
+  { card, month, stop }: Exclude<StopVerdict, { act: 'none' }>,
+): StopOrder {
+  const { iccid, allowanceMb } = card;
+  const ofMonth = usage?.month === month ? usage : null;
+  const judged = {
+    iccid,
+    allowanceMb,
+    usedMb: ofMonth?.usedMb ?? 0,
+    readingMb: ofMonth?.lastReadingMb ?? null,
+    state: 'requested',
+    heldBy: null,
+    claimedUntil: null,
+    chargedAt: null,
+    completedAt: null,
+    resumedAt: null,
+    stopAgain: false,
+  } as const;
+  const attempts = (stop?.attempts ?? 0) + 1;
+  if (stop !== null && goesOn(stop, card)) {
+    return { ...stop, ...judged, attempts, unresolved: stop.claimedUntil !== null };
+  }
+  return { ...BEGINNING, ...judged, month, version: stop?.version ?? null, attempts, requestedAt: now };
+}
+
+/** Of a stop that nobody has called yet. */
+export const BEGINNING = {
+  authority: null,
+  orderedBy: null,
+  reason: null,
+  dueAt: null,
+  unresolved: false,
+  acknowledgedAt: null,
+  unconfirmed: 0,
+  lastError: null,
+  resumeRun: null,
+} as const;
+
+/** The call for the former SIM of the card may have been made, and nothing asks any more whether it had an effect. */
+function lostCall(stop: StopOrder | null, { cardId }: CardFacts): AuditedChange | null {
+  if (stop === null || stop.state !== 'requested' || stop.chargedAt === null) return null;
+  const { iccid, usedMb, allowanceMb } = stop;
+  return {
+    action: 'card.stop',
+    object: `card ${cardId}`,
+    before: { stopped: false },
+    after: { outcome: 'unknown', iccid, usedMb, allowanceMb, authority: 'over_package' },
+  };
+}
+
+/**
+ * Orders of operators that have nothing to wait for: for a SIM that the card had, and released stops of a card that is not over any more,
+ * or whose month is.
+ */
+function endedOrders(facts: CardOrders, shown: ShownCard): Changes {
+  const { card, now, month, stops } = facts;
+  if (card === null) return {};
+  const open = stops.filter(
+    (stop) => stop.state === 'requested' && stop.authority !== null && !isClaimed(stop, now),
+  );
+  const dismissed = open.filter(({ iccid }) => iccid !== card.iccid);
+  // The status was asked of another SIM: nothing is known about this one.
+  const isAskedOf = isOfCard(card, shown);
+  const isOrdered = open.some((stop) => stop.authority === 'operator' && stop.iccid === card.iccid);
+  const isOpen = isOrdered || isOver(card, facts.usage);
+  const dropped = open.filter(
+    (stop) =>
+      stop.authority === 'released' &&
+      isAskedOf &&
+      !dismissed.includes(stop) &&
+      (stop.month < month || (stop.month === month && !isOpen)),
+  );
+  return {
+    ...(dismissed.length === 0
+      ? {}
+      : { stops: dismissed.map((stop) => dismissedFor(stop, OF_FORMER_ICCID)) }),
+    ...(dropped.length === 0 ? {} : { dropped }),
+  };
+}
+
+function dismissedFor(stop: StopOrder, why: string): StopOrder {
+  return { ...stop, state: 'dismissed', lastError: why, claimedUntil: null };
+}
+
+function takenBack(counts: StopCounts, chargedAt: number | null): StopCounts {
+  return chargedAt === null ? counts : uncounted(counts, chargedAt);
+}
+
+/**
+ * The gateway shows a SIM stopped. If a stop of ours was in progress, or takes effect after its resume, it is done and the card is
+ * stopped. A card that has another SIM by now is not stopped: only the call for the former one is done. One that the vendor knows by
+ * another id by now was not the one that was shown.
+ * @returns null: no stop of ours was in progress, or a call that resumes the card is, so that the card may run again.
+ */
+export function stopShown(
+  facts: CardOrders,
+  shown: ShownCard,
+  control: Pick<StopControlFacts, 'counts'>,
+): Changes | null {
+  const { card } = facts;
+  if (card !== null && card.iccid === shown.iccid && card.vendorId !== shown.vendorId) return null;
+  return completed(facts, shown, control.counts) ?? reopened(facts, shown, control.counts);
+}
+
+function completed(facts: CardOrders, { iccid }: ShownCard, counts: StopCounts): Changes | null {
+  const { card, now, month, usage } = facts;
+  const isInMonth = (stop: StopOrder) =>
+    stop.month === month ||
+    // An order may be older than the month, and so may the outcome of a call that was made at the end of the month before.
+    stop.authority !== null ||
+    (stop.claimedUntil !== null && stop.month >= monthBefore(month));
+  const open = (stop: StopOrder) => stop.state === 'requested' && stop.iccid === iccid && isInMonth(stop);
+  const stop = facts.stops.find(open);
+  if (stop === undefined) return null;
+  if (stop.claimedUntil !== null && stop.chargedAt === null && stop.claimedUntil > now) return null;
+  const { usedMb, allowanceMb, authority, orderedBy, reason } = stop;
+  // The call had an effect, although it was refused, and is not counted.
+  const isUncounted =
+    stop.month === month && stop.unresolved && stop.chargedAt === null && stop.claimedUntil === null;
+  return {
+    stops: [{ ...stop, state: 'done', claimedUntil: null, completedAt: now }],
+    ...(isUncounted ? { counts: counted(counts) } : {}),
+    ...(card?.iccid === iccid && !card.stopped ? { card: { iccid, stopped: true } } : {}),
+    audit: {
+      action: 'card.stop',
+      object: `card ${card?.cardId}`,
+      // Before is stopped also where the order cancelled a resume.
+      before: { stopped: card?.stopped ?? false },
+      after: {
+        ...{ stopped: true, iccid, usedMb, allowanceMb },
+        readingMb: usage?.lastReadingMb ?? null,
+        previousReadingMb: usage?.previousReadingMb ?? null,
+        ...{ authority: authority ?? 'over_package', orderedBy, reason },
+      },
+    },
+  };
+}
+
+/**
+ * A card that a run ended as running, and whose stop was never seen before, is shown stopped: that is its late effect. The card waits in
+ * that run again, unless it waits in another one, and the stop is in progress again.
+ */
+function reopened(facts: CardOrders, shown: ShownCard, counts: StopCounts): Changes | null {
+  const { now, resumes } = facts;
+  const [newest] = facts.stops;
+  const isLate =
+    newest !== undefined &&
+    newest.iccid === shown.iccid &&
+    newest.state === 'resumed' &&
+    newest.completedAt === null &&
+    newest.resumedAt !== null &&
+    newest.resumedAt > now - LATE_AT_MOST_MS;
+  if (!isLate) return null;
+  const stop: StopOrder = { ...newest, state: 'requested', resumedAt: null, claimedUntil: now };
+  const stops = facts.stops.with(0, stop);
+  const { stops: [done = stop] = [], ...others } = completed({ ...facts, stops }, shown, counts) ?? {};
+  const ended = resumes.find(
+    ({ runId, state }) => runId === newest.resumeRun && (state === 'resumed' || state === 'already_running'),
+  );
+  if (ended === undefined || resumes.some(({ state }) => state === 'waiting'))
+    return { ...others, stops: [done] };
+  const { runId, state, counted: isCounted } = ended;
+  const again: CardResume = {
+    ...ended,
+    ...{ state: 'waiting', counted: false, endedAt: null, dueAt: now, unconfirmed: 0 },
+  };
+  const ofRun = { runId, state: state as 'resumed' | 'already_running' };
+  return { ...others, stops: [done], resumes: [again], ...(isCounted ? { uncountedOfRun: ofRun } : {}) };
+}
+
+/** @param month YYYY-MM */
+function monthBefore(month: string): string {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7);
+}
+
+/** The stop that a caller has claimed; undefined: another one holds the claim by now. */
+function claimedStop({ stops }: CardOrders, month: string, attempt: number): StopOrder | undefined {
+  return stops.find(
+    (stop) => stop.month === month && stop.state === 'requested' && stop.attempts === attempt,
+  );
+}
+
+/** The gateway acknowledged the call and does not show the card stopped: no further call before a pause that doubles. */
+export function stopAcknowledged(facts: CardOrders, month: string, attempt: number): Changes | null {
+  const stop = claimedStop(facts, month, attempt);
+  if (stop === undefined) return null;
+  const { now } = facts;
+  const { unconfirmed } = stop;
+  const claimedUntil = now + pauseMs(unconfirmed);
+  const changed = { acknowledgedAt: now, unconfirmed: unconfirmed + 1, unresolved: false, claimedUntil };
+  return { stops: [{ ...stop, ...changed }] };
+}
+
+export function pauseMs(unconfirmed: number): number {
+  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(unconfirmed, 30));
+}
+
+/** The call had no effect: the next may be made at once, and this one is not counted. @param isRefused the gateway refused the card */
+export function stopAbandoned(
+  facts: CardOrders,
+  { counts }: Pick<StopControlFacts, 'counts'>,
+  { month, attempt, error, isRefused }: { month: string; attempt: number; error: string; isRefused: boolean },
+): Changes | null {
+  const stop = claimedStop(facts, month, attempt);
+  if (stop === undefined) return null;
+  const changed = { claimedUntil: null, chargedAt: null, unresolved: isRefused, lastError: error };
+  return {
+    stops: [{ ...stop, ...changed }],
+    ...(stop.chargedAt === null ? {} : { counts: takenBack(counts, stop.chargedAt) }),
+  };
+}
+
+/** An order of an operator to stop one card, whatever it has used. */
+interface OrderedStop {
+  readonly by: Pick<Actor, 'name'>;
+  readonly reason: string;
+  /** A run hands its cards out over time, and may hand out this one later: its step leaves the card out then. */
+  readonly mayBeHandedOut: boolean;
+}
+
+/**
+ * An operator orders the stop of a card that is not known as stopped, that waits to be resumed (the call may have been made), or that a
+ * run may hand out later. While a call of its resume may be under way, the stop is claimed and not charged: it is neither called nor done.
+ * @returns null: the card is stopped already.
+ */
+export function stopOrdered(facts: CardOrders, { by, reason, mayBeHandedOut }: OrderedStop): Changes | null {
+  const { card, now, usage, resumes } = facts;
+  const waiting = resumes.filter(({ state }) => state === 'waiting');
+  const former = resumes.filter((resume) => isFormerCall(resume, now));
+  if (card === null || (card.stopped && waiting.length + former.length === 0 && !mayBeHandedOut)) return null;
+  // After a call without effect the claim is only a pause; the next claim is unresolved.
+  const calls = [
+    ...former,
+    ...waiting.filter(({ unconfirmed, unresolved }) => unconfirmed === 0 || unresolved),
+  ];
+  const ends = calls.flatMap(({ claimedUntil }) => claimedUntil ?? []);
+  const callEnds = ends.length === 0 ? null : Math.max(...ends);
+  // An order of an earlier month that is still open is this one.
+  const month = orderOf(facts, card)?.month ?? facts.month;
+  const stop = facts.stops.find((one) => one.month === month);
+  const isRequested = stop?.state === 'requested';
+  const claims = [callEnds, stop?.claimedUntil ?? null].flatMap((at) => at ?? []);
+  const ordered: StopOrder = {
+    ...BEGINNING,
+    ...{ version: null, readingMb: null, attempts: 0, ...stop, month },
+    ...{ iccid: card.iccid, usedMb: usage?.usedMb ?? 0, allowanceMb: card.allowanceMb },
+    ...{ state: 'requested', authority: 'operator', orderedBy: by.name, reason, heldBy: null },
+    ...{ requestedAt: now, dueAt: now, completedAt: null, resumedAt: null, stopAgain: false },
+    claimedUntil: claims.length === 0 ? null : Math.max(...claims),
+    chargedAt: isRequested && callEnds === null ? stop.chargedAt : null,
+    acknowledgedAt: isRequested ? stop.acknowledgedAt : null,
+    unconfirmed: isRequested ? stop.unconfirmed : 0,
+  };
+  const taken = { state: 'cancelled', endedAt: now, lastError: 'an operator ordered its stop' } as const;
+  return { stops: [ordered], resumes: waiting.map((resume) => ({ ...resume, ...taken })) };
+}

@@ -1,0 +1,543 @@
+// A small world of orders for enumeration.test.ts: two cards, their SIMs, a gateway, and what may happen to them. It keeps facts as the
+// record store does, in plain data, and decides by src/domain/orders only. What the gateway really did is counted apart.
+import type {
+  CardOrders,
+  CardResume,
+  Changes,
+  StopControlFacts,
+  StopOrder,
+  UsageFacts,
+} from '../../../../src/domain/orders/card-orders.ts';
+import {
+  decideResume,
+  decideStop,
+  isOver,
+  isUnwanted,
+  runsOver,
+} from '../../../../src/domain/orders/decide.ts';
+import {
+  resumeAbandoned,
+  resumeAcknowledged,
+  resumeDecided,
+  runningShown,
+} from '../../../../src/domain/orders/resume-outcomes.ts';
+import { MINUTE_SLOTS, movedOn, QUARTER_SLOTS } from '../../../../src/domain/orders/stop-budget.ts';
+import {
+  stopAbandoned,
+  stopAcknowledged,
+  stopDecided,
+  stopOrdered,
+  stopShown,
+} from '../../../../src/domain/orders/stop-outcomes.ts';
+
+export const LEASE_MS = 60_000;
+/** A call has ended by then: half a lease after its claim. */
+export const CALL_MS = LEASE_MS / 2;
+const HOUR_MS = 3_600_000;
+const BUDGET = 1;
+/** Shortly before a month begins, so that calls outlive the one before. */
+const BEGIN = Date.parse('2026-11-30T23:59:50Z');
+const SMALL_MB = 1_000;
+const LARGE_MB = 3_000;
+
+/** A call that was sent and whose outcome nobody has noted yet. */
+export interface Call {
+  readonly kind: 'stop' | 'start';
+  readonly card: number;
+  readonly iccid: string;
+  readonly sentAt: number;
+  readonly byOperator: boolean;
+  readonly isUnresolved: boolean;
+  readonly month: string;
+  readonly attempt: number;
+  readonly runId: string;
+}
+
+interface WorldCard {
+  readonly facts: Omit<CardOrders, 'now' | 'month' | 'usage' | 'resumes'>;
+  readonly resumes: readonly CardResume[];
+  /** The status that a poll has asked for, and goes on with later; null: no poll does. */
+  readonly asked: { readonly iccid: string; readonly isCut: boolean; readonly at: number } | null;
+}
+
+/** Plain data; an event makes another one. */
+export interface World {
+  readonly now: number;
+  readonly month: string;
+  readonly cards: readonly WorldCard[];
+  readonly mode: 'enforce' | 'observe';
+  readonly counts: StopControlFacts['counts'];
+  /** ICCIDs of the SIMs that the gateway has stopped. */
+  readonly cut: readonly string[];
+  readonly calls: readonly Call[];
+  /** Answers of calls that the worker never got, with an effect that comes later. */
+  readonly late: readonly Pick<Call, 'kind' | 'iccid' | 'sentAt'>[];
+  readonly versions: number;
+  /** Own calls to stop that had an effect or may have one, for the budget: when they were sent. */
+  readonly ownStops: readonly number[];
+  /** SIM, allowance and month that a resume spared: no call of cardpoll's own may follow for them. */
+  readonly spared: readonly string[];
+  /** What went wrong in the last event; empty in a world that keeps its promises. */
+  readonly broken: readonly string[];
+}
+
+const NO_COUNTS = {
+  minute: Math.floor(BEGIN / 60_000),
+  byMinute: Array<number>(MINUTE_SLOTS).fill(0),
+  byQuarter: Array<number>(QUARTER_SLOTS).fill(0),
+};
+
+function usageOf(month: string, usedMb: number, readAt: number, iccid: string): UsageFacts {
+  const flags = { isSuspected: false, closed: false };
+  return { month, usedMb, ...flags, readAt, iccid, lastReadingMb: usedMb, previousReadingMb: null };
+}
+
+/** @param count of cards, which are within their packages and run. */
+export function firstWorld(count: number): World {
+  const cards = Array.from({ length: count }, (_, i): WorldCard => {
+    const iccid = `sim ${i}`;
+    const card = {
+      ...{ cardId: i, iccid, vendorId: null, allowanceMb: SMALL_MB, stopped: false },
+      ...{ iccidChangedAt: null, allowanceChangedAt: null },
+    };
+    const newestUsage = usageOf('2026-11', 10, BEGIN - 1, iccid);
+    return { facts: { card, newestUsage, polledAt: null, stops: [] }, resumes: [], asked: null };
+  });
+  return {
+    ...{ now: BEGIN, month: '2026-11', cards, mode: 'enforce', counts: NO_COUNTS, cut: [], calls: [] },
+    ...{ late: [], versions: 0, ownStops: [], spared: [], broken: [] },
+  };
+}
+
+function factsOf({ now, month }: World, { facts, resumes }: WorldCard): CardOrders {
+  const { newestUsage } = facts;
+  return { ...facts, now, month, usage: newestUsage?.month === month ? newestUsage : null, resumes };
+}
+
+function controlOf({ mode, counts, now }: World): StopControlFacts {
+  const jump = { since: null, acceptedAt: null, overAt: null, doubtfulUntil: null };
+  return { mode, counts: movedOn(counts, now), maxPerHour: BUDGET, maxPerDay: null, jump };
+}
+
+/** As the record store saves them. */
+function saved(world: World, index: number, changes: Changes | null): World {
+  if (changes === null) return world;
+  const { stops = [], dropped = [], resumes = [], card, counts = world.counts } = changes;
+  let { versions } = world;
+  const versioned = <Row extends { version: string | null }>(row: Row): Row => {
+    versions += 1;
+    return { ...row, version: String(versions) };
+  };
+  const before = world.cards[index] as WorldCard;
+  const gone = [...stops, ...dropped].map(({ month }) => month);
+  const kept = before.facts.stops.filter(({ month }) => !gone.includes(month));
+  const after = [...kept, ...stops.map(versioned)].sort((a, b) => b.month.localeCompare(a.month));
+  const runs = resumes.map(({ runId }) => runId);
+  const others = before.resumes.filter(({ runId }) => !runs.includes(runId));
+  const known = before.facts.card;
+  const next: WorldCard = {
+    facts: {
+      ...before.facts,
+      stops: after,
+      card: known !== null && card !== undefined ? { ...known, stopped: card.stopped } : known,
+    },
+    resumes: [...others, ...resumes.map(versioned)],
+    asked: before.asked,
+  };
+  return { ...world, counts, versions, cards: world.cards.with(index, next) };
+}
+
+function withFacts(world: World, index: number, changed: Partial<WorldCard['facts']>): World {
+  const before = world.cards[index] as WorldCard;
+  return { ...world, cards: world.cards.with(index, { ...before, facts: { ...before.facts, ...changed } }) };
+}
+
+/** Something happens to one card; null: it cannot happen now. */
+type CardEvent = (world: World, index: number) => World | null;
+/** Something happens to the fleet. */
+type FleetEvent = (world: World) => World | null;
+
+/** Two things never happen in the same millisecond. */
+function later(world: World): World {
+  return { ...world, now: world.now + 1, broken: [] };
+}
+
+function reads(usedMb: number): CardEvent {
+  return (world, index) => {
+    const { card } = (world.cards[index] as WorldCard).facts;
+    if (card === null) return null;
+    const newestUsage = usageOf(world.month, usedMb, world.now, card.iccid);
+    return withFacts(world, index, { newestUsage, polledAt: world.now });
+  };
+}
+
+function isAllowed(allowanceMb: number): CardEvent {
+  return (world, index) => {
+    const { card } = (world.cards[index] as WorldCard).facts;
+    if (card === null || card.allowanceMb === allowanceMb) return null;
+    return withFacts(world, index, { card: { ...card, allowanceMb, allowanceChangedAt: world.now } });
+  };
+}
+
+/** The card gets a SIM that runs and was never used. */
+const getsAnotherSim: CardEvent = (world, index) => {
+  const { card } = (world.cards[index] as WorldCard).facts;
+  if (card === null || card.iccid.endsWith('b')) return null;
+  return withFacts(world, index, { card: { ...card, iccid: `${card.iccid}b`, iccidChangedAt: world.now } });
+};
+
+const isAskedFor: CardEvent = (world, index) => {
+  const before = world.cards[index] as WorldCard;
+  const { card } = before.facts;
+  if (card === null || before.asked !== null) return null;
+  const asked = { iccid: card.iccid, isCut: world.cut.includes(card.iccid), at: world.now };
+  return { ...world, cards: world.cards.with(index, { ...before, asked }) };
+};
+
+/** A poll ends with its lease. */
+const goesOn: CardEvent = (world, index) => {
+  const { asked, ...before } = world.cards[index] as WorldCard;
+  if (asked === null) return null;
+  const next = { ...world, cards: world.cards.with(index, { ...before, asked: null }) };
+  return world.now - asked.at < CALL_MS ? judged(next, index, asked.iccid, asked.isCut) : next;
+};
+
+/** A poll: the status first, then what it calls for. The answers of its calls are events of their own. */
+const isPolled: CardEvent = (world, index) => {
+  const { card } = (world.cards[index] as WorldCard).facts;
+  return card === null ? null : judged(world, index, card.iccid, world.cut.includes(card.iccid));
+};
+
+function judged(world: World, index: number, iccid: string, isCut: boolean): World {
+  const sim = { iccid, vendorId: null };
+  const facts = factsOf(world, world.cards[index] as WorldCard);
+  const next = isCut ? saved(world, index, stopShown(facts, sim, controlOf(world))) : world;
+  const present = factsOf(next, next.cards[index] as WorldCard);
+  const resume = decideResume(present, sim, isCut);
+  const after = saved(next, index, resumeDecided(present, resume, LEASE_MS));
+  if (resume.act === 'call') {
+    const called = (after.cards[index] as WorldCard).resumes.find(
+      ({ runId }) => runId === resume.resume.runId,
+    );
+    const { attempts: attempt, unresolved: isUnresolved, runId } = called as CardResume;
+    return sent(after, { kind: 'start', card: index, iccid, attempt, runId, isUnresolved, byOperator: true });
+  }
+  if (resume.act === 'none' && resume.why === 'running')
+    return running(after, index, iccid, resume.resume.runId);
+  return resume.act === 'none' || isCut ? after : stopping(after, index, iccid);
+}
+
+function running(world: World, index: number, iccid: string, runId: string): World {
+  const facts = factsOf(world, world.cards[index] as WorldCard);
+  const { card } = facts;
+  if (card === null) return world;
+  const changes = runningShown(facts, { iccid, vendorId: null }, runId);
+  const [{ stopAgain } = { stopAgain: true }] = (changes?.stops ?? []).filter(
+    ({ state }) => state === 'resumed',
+  );
+  const isSpared = changes !== null && !stopAgain && isOver(card, facts.newestUsage);
+  const month = facts.newestUsage?.month ?? world.month;
+  const spared = isSpared ? [...world.spared, sparedKey(card, month)] : world.spared;
+  return saved({ ...world, spared }, index, changes);
+}
+
+function sparedKey({ iccid, allowanceMb }: { iccid: string; allowanceMb: number | null }, month: string) {
+  return `${iccid} ${allowanceMb} ${month}`;
+}
+
+function stopping(world: World, index: number, iccid: string): World {
+  const facts = factsOf(world, world.cards[index] as WorldCard);
+  const sim = { iccid, vendorId: null };
+  const control = controlOf(world);
+  const decision = decideStop(facts, sim, control);
+  const changes = stopDecided(facts, sim, decision, control, LEASE_MS);
+  const next = saved(world, index, changes);
+  if (decision.act !== 'call') return next;
+  const stop = changes.stops?.find(({ month }) => month === decision.month) as StopOrder;
+  const { month, attempts: attempt, unresolved: isUnresolved, authority } = stop;
+  const isOld = authority === null && isOfOldReading(facts, decision.stop);
+  return sent(
+    { ...next, broken: isOld ? [`stopped by an old reading: ${iccid}`] : [] },
+    {
+      ...{ kind: 'stop', card: index, iccid, month, attempt, isUnresolved, byOperator: authority !== null },
+    },
+  );
+}
+
+/** After a stop that is over, a reading decides only if it was taken after the resume, and after the card got another SIM or package. */
+function isOfOldReading({ card, usage, polledAt }: CardOrders, before: StopOrder | null): boolean {
+  if (card === null || before === null || !['done', 'resumed', 'dismissed'].includes(before.state))
+    return false;
+  const { iccidChangedAt, allowanceChangedAt } = card;
+  const readAt = Math.max(usage?.readAt ?? 0, polledAt ?? 0);
+  return readAt <= Math.max(iccidChangedAt ?? 0, allowanceChangedAt ?? 0, before.resumedAt ?? 0);
+}
+
+/** Checks the promises about calls. */
+function sent(
+  world: World,
+  call: Partial<Call> & Pick<Call, 'kind' | 'card' | 'iccid' | 'byOperator'>,
+): World {
+  const { now, cards, calls, late, month } = world;
+  const { card } = (cards[call.card] as WorldCard).facts;
+  if (card === null) throw new Error('a call for no card');
+  const made: Call = {
+    ...{ month, attempt: 0, runId: '', isUnresolved: false, sentAt: now },
+    ...call,
+  };
+  const isOwn = made.kind === 'stop' && !made.byOperator;
+  // A call that went on is counted once, by its last time.
+  const ownStops = isOwn ? [...world.ownStops.filter((at) => at > now - HOUR_MS), now] : world.ownStops;
+  const broken = [
+    ...world.broken,
+    ...(card.iccid === made.iccid ? [] : [`a call for ${made.iccid}, which the card has no more`]),
+    ...(calls.some(({ iccid, sentAt }) => iccid === made.iccid && now - sentAt < CALL_MS)
+      ? [`two calls at once for ${made.iccid}`]
+      : []),
+    ...(late.some(({ iccid, sentAt }) => iccid === made.iccid && now - sentAt < CALL_MS)
+      ? [`a call while another one may take effect for ${made.iccid}`]
+      : []),
+    ...(isOwn && world.spared.includes(sparedKey(card, month))
+      ? [`stopped after its resume: ${card.iccid}`]
+      : []),
+    ...(isOwn && !made.isUnresolved && new Set(ownStops).size > BUDGET + repeated(world, made)
+      ? ['above the budget']
+      : []),
+  ];
+  return { ...world, calls: [...calls, made], ownStops, broken };
+}
+
+/** Calls of the same stop within the hour: only the last one counts. */
+function repeated({ ownStops, now }: World, { attempt }: Call): number {
+  return attempt > 1 ? ownStops.filter((at) => at > now - HOUR_MS).length : 0;
+}
+
+/** What the gateway did with the first call for a card, and what the worker learns of it. */
+type Answer = 'done' | 'acknowledged' | 'refused' | 'lost' | 'lost, and done' | 'lost, and done later';
+
+function isAnswered(answer: Answer): CardEvent {
+  return (world, index) => {
+    const call = world.calls.find(({ card }) => card === index);
+    if (call === undefined) return null;
+    const next = { ...world, calls: world.calls.filter((one) => one !== call) };
+    const isEffective = answer === 'done' || answer === 'lost, and done';
+    const after = isEffective ? effective(next, call) : next;
+    if (answer === 'lost, and done later') {
+      const { kind, iccid, sentAt } = call;
+      return { ...next, late: [...next.late, { kind, iccid, sentAt }] };
+    }
+    return answer.startsWith('lost') ? after : noted(after, call, answer);
+  };
+}
+
+function effective(world: World, { kind, iccid }: Pick<Call, 'kind' | 'iccid'>): World {
+  const others = world.cut.filter((one) => one !== iccid);
+  return { ...world, cut: kind === 'stop' ? [...others, iccid] : others };
+}
+
+function noted(world: World, call: Call, answer: Answer): World {
+  const { card: index, month, attempt, runId, kind, iccid } = call;
+  const facts = factsOf(world, world.cards[index] as WorldCard);
+  const sim = { iccid, vendorId: null };
+  const isRefused = answer === 'refused';
+  const failure = { error: 'refused', isRefused };
+  if (kind === 'start') {
+    if (answer === 'done') return running(world, index, iccid, runId);
+    const changes = isRefused
+      ? resumeAbandoned(facts, { runId, attempt, ...failure })
+      : resumeAcknowledged(facts, runId, attempt);
+    return saved(world, index, changes);
+  }
+  if (answer === 'done') return saved(world, index, stopShown(facts, sim, controlOf(world)));
+  const ownStops = isRefused ? world.ownStops.filter((at) => at !== call.sentAt) : world.ownStops;
+  const changes = isRefused
+    ? stopAbandoned(facts, controlOf(world), { month, attempt, ...failure })
+    : stopAcknowledged(facts, month, attempt);
+  return saved({ ...world, ownStops }, index, changes);
+}
+
+/** Effects come within half a lease of their call. */
+const takesEffectLate: FleetEvent = (world) => {
+  const [first, ...others] = world.late;
+  if (first === undefined) return null;
+  return first.sentAt + CALL_MS < world.now
+    ? { ...world, late: others }
+    : effective({ ...world, late: others }, first);
+};
+
+const isOrderedStopped: CardEvent = (world, index) => {
+  const facts = factsOf(world, world.cards[index] as WorldCard);
+  const { card } = facts;
+  const order = { by: { name: 'alice' }, reason: 'stolen', mayBeHandedOut: false };
+  const changes = stopOrdered(facts, order);
+  if (changes === null || card === null) return null;
+  const spared = world.spared.filter((key) => key !== sparedKey(card, world.month));
+  return saved({ ...world, spared }, index, changes);
+};
+
+function isOrderedResumed(stopAgain: boolean): CardEvent {
+  return (world, index) => resumeOrdered(world, index, stopAgain);
+}
+
+function resumeOrdered(world: World, index: number, stopAgain: boolean): World | null {
+  const { resumes } = world.cards[index] as WorldCard;
+  if (resumes.some(({ state }) => state === 'waiting')) return null;
+  const resume: CardResume = {
+    ...{
+      runId: `run ${world.versions}`,
+      version: 'new',
+      state: 'waiting',
+      dueAt: world.now,
+      claimedUntil: null,
+    },
+    ...{ unresolved: false, attempts: 0, unconfirmed: 0, refused: 0, lastError: null, endedAt: null },
+    counted: false,
+    run: {
+      ...{ createdAt: world.now, createdBy: 'alice', createdRole: 'admin', reason: 'paid' },
+      ...{ stopAgain, isOfMonth: false },
+    },
+  };
+  return saved(world, index, { resumes: [resume] });
+}
+
+/** As the record store does for many stops at a time. */
+function heldBecomes(state: 'requested' | 'dismissed'): CardEvent {
+  return (world, index) => {
+    const { stops } = (world.cards[index] as WorldCard).facts;
+    const held = stops.filter((stop) => stop.state === 'held');
+    if (held.length === 0) return null;
+    const released = { authority: 'released', requestedAt: world.now, dueAt: world.now } as const;
+    const decided = { state, heldBy: null, orderedBy: 'alice', ...(state === 'requested' ? released : {}) };
+    return saved(world, index, { stops: held.map((stop) => ({ ...stop, ...decided })) });
+  };
+}
+
+function passes(ms: number): FleetEvent {
+  return (world) => ({ ...world, now: world.now + ms });
+}
+
+function isSet(mode: World['mode']): FleetEvent {
+  return (world) => (world.mode === mode ? null : { ...world, mode });
+}
+
+const monthTurns: FleetEvent = (world) => {
+  if (world.month !== '2026-11') return null;
+  const now = Date.parse('2026-12-01T00:00:00Z');
+  return { ...world, month: '2026-12', now: Math.max(now, world.now) };
+};
+
+const ANSWERS: readonly Answer[] = [
+  ...(['done', 'acknowledged', 'refused', 'lost', 'lost, and done', 'lost, and done later'] as const),
+];
+
+const CARD_EVENTS: Readonly<Record<string, CardEvent>> = {
+  'is read over the small package': reads(1_500),
+  'is read over both packages': reads(3_500),
+  'is read within its package': reads(20),
+  'gets the large package': isAllowed(LARGE_MB),
+  'gets the small package': isAllowed(SMALL_MB),
+  'gets another SIM': getsAnotherSim,
+  'is polled': isPolled,
+  'has its status asked': isAskedFor,
+  'goes on with its poll': goesOn,
+  ...Object.fromEntries(ANSWERS.map((answer) => [`call is ${answer}`, isAnswered(answer)])),
+  'is ordered stopped': isOrderedStopped,
+  'is ordered resumed': isOrderedResumed(false),
+  'is ordered resumed, and may be stopped again': isOrderedResumed(true),
+  'has its held stop released': heldBecomes('requested'),
+  'has its held stop dismissed': heldBecomes('dismissed'),
+};
+
+const FLEET_EVENTS: Readonly<Record<string, FleetEvent>> = {
+  'a late effect comes': takesEffectLate,
+  'a lease passes': passes(LEASE_MS + 1),
+  'an hour passes': passes(HOUR_MS + 60_000),
+  'the mode is observe': isSet('observe'),
+  'the mode is enforce': isSet('enforce'),
+  'the month turns': monthTurns,
+};
+
+/** @returns the world after these events of its first card. */
+export function after(world: World, ...events: readonly string[]): World {
+  return events.reduce((present, name) => {
+    const next = [...following(present)].find(([event]) => event === name || event === `card 0 ${name}`);
+    if (next === undefined) throw new Error(`'${name}' cannot happen`);
+    return next[1];
+  }, world);
+}
+
+/** Everything that may happen next, by its words. */
+export function* following(world: World): Generator<readonly [event: string, next: World]> {
+  const present = later(world);
+  for (const [name, event] of Object.entries(FLEET_EVENTS)) {
+    const next = event(present);
+    if (next !== null) yield [name, next];
+  }
+  for (const [name, event] of Object.entries(CARD_EVENTS)) {
+    for (let i = 0; i < world.cards.length; i += 1) {
+      const next = event(present, i);
+      if (next !== null) yield [`card ${i} ${name}`, next];
+    }
+  }
+}
+
+/** Its usage is as before, or begins in a month that has begun. */
+function isReadAgain(world: World, index: number): World {
+  const { card, newestUsage } = (world.cards[index] as WorldCard).facts;
+  const begins = card !== null && newestUsage?.month !== world.month;
+  return withFacts(world, index, {
+    polledAt: world.now,
+    ...(begins ? { newestUsage: usageOf(world.month, 0, world.now, card.iccid) } : {}),
+  });
+}
+
+/** As the leader does every ten seconds. */
+function isLookedAt(world: World, index: number): World {
+  const facts = factsOf(world, world.cards[index] as WorldCard);
+  return saved(world, index, { dropped: facts.stops.filter((stop) => isUnwanted(stop, facts)) });
+}
+
+/** Whatever happened: the gateway answers again and the operators rest. */
+export function settled(world: World): World {
+  let next: World = { ...world, calls: [], mode: 'enforce' };
+  for (const _ of next.late) next = takesEffectLate(later(next)) ?? next;
+  for (let round = 0; round < 8; round += 1) {
+    next = passes((round < 7 ? 2 : 25) * HOUR_MS)(later(next)) ?? next;
+    for (let i = 0; i < next.cards.length; i += 1) {
+      next = isReadAgain(later(next), i);
+      next = isPolled(later(next), i) ?? next;
+      next = isAnswered('done')(later(next), i) ?? next;
+      next = isLookedAt(next, i);
+    }
+  }
+  return next;
+}
+
+/** What a settled world still breaks. */
+export function openOrders(world: World): string[] {
+  return world.cards.flatMap((card, i) => {
+    const facts = factsOf(world, card);
+    const open = facts.stops
+      .filter(({ state }) => state === 'requested')
+      .map(() => `card ${i}: its stop is open`);
+    const waits = card.resumes.some(({ state }) => state === 'waiting')
+      ? [`card ${i}: its resume waits`]
+      : [];
+    const runs = runsOver(facts, controlOf(world).jump) === 'over_running';
+    const iccid = facts.card?.iccid ?? '';
+    const isOverRunning = runs && !world.cut.includes(iccid) && !world.spared.includes(iccid);
+    return [...open, ...waits, ...(isOverRunning ? [`card ${i}: runs over its package without a stop`] : [])];
+  });
+}
+
+/** Equal worlds behave alike: times count from now, versions not at all, and far times are far. */
+export function keyOf(world: World): string {
+  const { now } = world;
+  const near = (key: string, value: unknown) => {
+    if (key === 'version' || key === 'versions' || key === 'counts') return undefined;
+    if (typeof value === 'number' && value > 1e12)
+      return Math.round(Math.max(-7_200_000, value - now) / 1_000);
+    return value;
+  };
+  return JSON.stringify({ ...world, runs: 0 }, near);
+}
