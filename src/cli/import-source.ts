@@ -89,7 +89,8 @@ async function* wholeRows(
   bar: ProgressBar,
 ) {
   let [bytes, lines, isInQuotes] = [0, 0, false];
-  let rest: Buffer = Buffer.alloc(0);
+  // Joined only when they are passed on: small pieces of a long row would be copied again with each piece.
+  let [rest, restBytes] = [[] as Buffer[], 0];
   try {
     for (let next = first; next.done !== true; next = await chunks.next()) {
       const chunk = typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
@@ -97,13 +98,18 @@ async function* wholeRows(
       const found = endOfRows(chunk, format === 'csv', isInQuotes);
       lines += found.lines;
       isInQuotes = found.isInQuotes;
-      if (found.end > 0) yield Buffer.concat([rest, chunk.subarray(0, found.end)]);
-      rest = found.end > 0 ? chunk.subarray(found.end) : Buffer.concat([rest, chunk]);
-      if (rest.length > LONGEST_LINE_BYTES) {
+      if (found.end > 0) {
+        yield Buffer.concat([...rest, chunk.subarray(0, found.end)]);
+        [rest, restBytes] = [[], 0];
+      }
+      rest.push(chunk.subarray(found.end));
+      restBytes += chunk.length - found.end;
+      if (restBytes > LONGEST_LINE_BYTES) {
         // It is no row, or a quote that opens none, as in 5": what ends a line ends a row again.
-        const end = rest.lastIndexOf(NEWLINE) + 1 || rest.length;
-        yield rest.subarray(0, end);
-        rest = rest.subarray(end);
+        const whole = Buffer.concat(rest);
+        const end = whole.lastIndexOf(NEWLINE) + 1 || whole.length;
+        yield whole.subarray(0, end);
+        [rest, restBytes] = [[whole.subarray(end)], whole.length - end];
         isInQuotes = false;
       }
       bar.update(bytes, `${grouped(lines)} rows`);
@@ -111,7 +117,7 @@ async function* wholeRows(
   } catch (error) {
     if (source.errored !== null) throw error;
   }
-  if (rest.length > 0 && !source.readableAborted) yield rest;
+  if (restBytes > 0 && !source.readableAborted) yield Buffer.concat(rest);
 }
 
 /** @returns where the last row of the chunk ends, behind its line break; 0: none does. In CSV a line break in quotes ends none. */

@@ -53,7 +53,7 @@ it('decides about held stops, and sets the mode', async () => {
     'D',
     new RegExp(`Reason to dismiss card ${picked}:`),
     'a test card',
-    /held -> dismissed/,
+    /Stop of card 2: dismissed/,
     new RegExp(`the stop of card ${picked} is dismissed`),
   );
   expect((await stopsIn('dismissed')).items).toMatchObject([
