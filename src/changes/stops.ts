@@ -82,7 +82,8 @@ export function heldStopsChange(
       isRelease ? client.releaseStops(selection, reason) : client.dismissStops(selection, reason),
     said: (body) => {
       const decided = decidedIn(body);
-      if ('all' in held || held.length !== 1) return `stops ${past}: ${grouped(decided)}`;
+      if ('all' in held || held.length !== 1)
+        return `${isRelease ? 'held stops released' : 'stops dismissed'}: ${grouped(decided)}`;
       const none = isRelease ? 'was not held any more' : 'was not dismissed: it was called, or is gone';
       return `the stop of card ${held[0]} ${decided === 0 ? none : `is ${past}`}`;
     },

@@ -70,6 +70,8 @@ export function judgeTask(
     ...schedule,
     ...surroundings,
     ...pollRatesOf(judged),
+    // Without an instance nothing is polled anyway, which is a reason of its own.
+    inForce: counts.inForce || instances.length === 0,
     // Few polls that are slow may be chance, and five minutes that were slow are over when the last polls are not.
     avgDurationMs: now.polls < LATELY_POLLS ? lesser(now.avgDurationMs, avgDurationMs) : now.avgDurationMs,
     concurrencyPercent: (100 * inFlight) / maxConcurrency,
