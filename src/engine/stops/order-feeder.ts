@@ -1,7 +1,7 @@
 // What becomes of orders about stops, and of stops as time passes. Runs on the leader.
 //
 // OrderFeeder makes cards with an order urgent for task package: a stop that an operator ordered or released, or a resume. The
-// record store gives a card again after a minute until its order is carried out, so an order survives a lost queue. Held stops
+// record store gives a card again after a minute until its order is carried out, so an order survives a lost queue. Stops
 // that are not wanted any more are dropped (the allowance was raised, the usage corrected, the month is over), and a month
 // begins (MonthStart). Runs that resume cards hand out the next ones as the former are resumed.
 import { DAEMON } from '../../domain/audit.ts';
@@ -93,8 +93,7 @@ export class OrderFeeder extends LoopService<
     this.#dropped += dropped;
     this.#afterCardId = lastCardId ?? 0;
     if (lastCardId !== null) return;
-    if (this.#dropped > 0)
-      log.info({ stops: this.#dropped }, 'held and observed stops dropped: not wanted any more');
+    if (this.#dropped > 0) log.info({ stops: this.#dropped }, 'stops dropped: not wanted any more');
     this.#dropped = 0;
     this.#lookAtHeldAt = clock.monotonic() + LOOK_AT_HELD_EVERY_MS;
   }

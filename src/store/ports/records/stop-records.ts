@@ -189,8 +189,8 @@ export interface StopRecords {
   /** @returns the cards with a released or ordered stop that is due; they are not due again for a minute. */
   due(limit: number): Promise<CardMembership[]>;
   /**
-   * Removes held stops that are not wanted any more (the allowance was raised, the usage corrected, the month is over, the
-   * card was removed or stopped otherwise). Works in steps: call again with the last card id. @returns the card ids it
+   * Removes stops that are not wanted any more (the allowance was raised, the usage corrected, the month is over, the card was
+   * removed or stopped otherwise): held and observed ones, and those whose last call had no effect for a day. Works in steps: call again with the last card id. @returns the card ids it
    * looked at last and how many it removed; `lastCardId` null: it reached the end.
    */
   dropUnwanted(
