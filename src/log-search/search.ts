@@ -2,9 +2,9 @@
 // daemon, store or network.
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { sum, sumOfCounts } from '../domain/numbers.ts';
 import type { FileHits } from './hits/find-hits.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
+import { Totals } from './hits/totals.ts';
 import { MAX_LINES_A_TRACE, type TracedLine, traceTargets } from './hits/trace-lines.ts';
 import {
   compareHits,
@@ -36,52 +36,34 @@ export async function searchLogs(options: SearchOptions) {
     if (runDirectory !== null) rmSync(runDirectory, { recursive: true, force: true });
   };
   try {
-    const { plan, results, threads } = await searchFiles(query, runDirectory, options);
+    const { plan, totals, threads } = await searchFiles(query, runDirectory, options);
     const pathOf = (file: number) => plan.tasks[file]?.path ?? '';
-    const runs = results.flatMap((result) => result.runs);
-    const hits = runDirectory === null ? null : new HitRuns(runs, runDirectory);
+    const hits = runDirectory === null ? null : new HitRuns(totals.runs, runDirectory);
     const traced = options.trace === true && hits ? await findTraces(hits, query, options) : null;
-    const problems = results.flatMap((result) => noticesOf(result, pathOf(result.file)));
-    const samplesOf = (hits: readonly Hit[][]) =>
-      hits
-        .flat()
-        .sort(compareHits)
-        .slice(0, query.samples)
-        .map((hit) => toFoundLine(hit, pathOf(hit.file)));
-    const notices = unique([...plan.notices, ...problems, ...(traced?.notices ?? [])]);
+    const foundLine = (hit: Hit) => toFoundLine(hit, pathOf(hit.file));
+    const problems = totals.problems.map(({ file, ...problem }) => ({ path: pathOf(file), ...problem }));
+    const notices = unique([plan.notices, problems, traced?.notices ?? []]);
     return {
       query,
       zone: new Zone(query.zone),
       roots: options.roots,
-      files: fileCounts(plan, notices, results),
+      files: fileCounts(plan, notices, totals.searchedFiles),
       prunedFiles: plan.pruned,
-      bytes: {
-        read: sum(results.map(({ bytesRead }) => bytesRead)) + plan.bytesRead,
-        searched: sum(results.map(({ bytesSearched }) => bytesSearched)),
-      },
-      hits: sum(results.map(({ count }) => count)),
-      /** Lines of the card without a readable time; in a search with a window they are not counted as hits. */
-      undated: sum(results.map(({ undated }) => undated)),
-      /** Hits that have the time of the record that they continue. */
-      continued: sum(results.map(({ continued }) => continued)),
-      /** Hits whose zone is written with a name of more than one meaning. */
-      ambiguous: sum(results.map(({ ambiguous }) => ambiguous)),
-      firstMs: extreme(
-        results.map(({ firstMs }) => firstMs),
-        Math.min,
-      ),
-      lastMs: extreme(
-        results.map(({ lastMs }) => lastMs),
-        Math.max,
-      ),
-      // A hit may belong to several; `other`: hits without an interface.
-      byInterface: sumOfCounts<string>(results.map(({ byInterface }) => byInterface)),
-      matching: results
-        .filter(({ count }) => count > 0)
-        .map(({ file, count, firstMs, lastMs }) => ({ path: pathOf(file), hits: count, firstMs, lastMs })),
-      samples: samplesOf(results.map(({ samples }) => samples)),
-      /** In a search with a window. */
-      undatedSamples: samplesOf(results.map(({ undatedSamples }) => undatedSamples)),
+      bytes: { read: totals.bytesRead + plan.bytesRead, searched: totals.bytesSearched },
+      hits: totals.hits,
+      undated: totals.undated,
+      continued: totals.continued,
+      ambiguous: totals.ambiguous,
+      firstMs: totals.firstMs,
+      lastMs: totals.lastMs,
+      byInterface: totals.byInterface,
+      matching: totals.matching.map(({ file, count, ...times }) => ({
+        path: pathOf(file),
+        hits: count,
+        ...times,
+      })),
+      samples: totals.samples.first().map(foundLine),
+      undatedSamples: totals.undatedSamples.first().map(foundLine),
       notices,
       // null without `trace`.
       traces: traced?.traces ?? null,
@@ -90,7 +72,7 @@ export async function searchLogs(options: SearchOptions) {
       elapsedMs: performance.now() - startedMs,
       /** Every hit in time order, when all were kept; readable until close(). */
       *records() {
-        for (const hit of hits?.inOrder() ?? []) yield toFoundLine(hit, pathOf(hit.file));
+        for (const hit of hits?.inOrder() ?? []) yield foundLine(hit);
       },
       /** Removes the temporary files. */
       close,
@@ -101,31 +83,27 @@ export async function searchLogs(options: SearchOptions) {
   }
 }
 
-/** @returns the results in the order of the plan. */
 async function searchFiles(query: Query, runDirectory: string | null, options: SearchOptions) {
   using found = walk(options.roots);
   const plan = await makePlan(found, query, options.signal);
-  const work = { query, runDirectory };
-  const { results, threads } = await forEachFile(plan.tasks, 'findHits', work, options);
-  return { plan, threads, results: results.sort((a, b) => a.file - b.file) };
+  const totals = new Totals(query);
+  const add = (result: FileHits) => totals.add(result);
+  const threads = await forEachFile(plan.tasks, 'findHits', { query, runDirectory }, options, add);
+  totals.sort();
+  return { plan, threads, totals };
 }
 
-function noticesOf({ problems }: Pick<FileHits, 'problems'>, path: string): Notice[] {
-  return problems.map((problem) => ({ path, ...problem }));
-}
-
-function fileCounts(plan: Plan, notices: readonly Notice[], results: readonly FileHits[]) {
+function fileCounts({ considered, pruned, special }: Plan, notices: readonly Notice[], searched: number) {
   const count = (fits: (code: NoticeCode) => boolean) =>
     new Set(notices.filter(({ code }) => fits(code)).map(({ path }) => path)).size;
-  const searched = results.filter(({ problems }) => !problems.some(({ code }) => NOTICES[code] === 'unread'));
   return {
-    considered: plan.considered,
-    pruned: plan.pruned.length,
-    searched: searched.length,
+    considered,
+    pruned: pruned.length,
+    searched,
     damaged: count((code) => NOTICES[code] === 'damaged'),
     denied: count((code) => code === 'denied'),
     // FIFOs, sockets and devices.
-    special: plan.special,
+    special,
   };
 }
 
@@ -142,12 +120,16 @@ async function findTraces(hits: HitRuns, query: Query, options: SearchOptions) {
   const plan = await makePlan(found, wider, options.signal);
   const silent = { ...options, onProgress: undefined };
   const work = { query: wider, targets };
-  const { results } = await forEachFile(plan.tasks, 'findTraceLines', work, silent);
-  const lines = results.flatMap((result) => result.lines);
-  const cutShort = new Set(results.flatMap(({ truncated }) => truncated));
+  const lines: TracedLine[] = [];
+  const cutShort = new Set<string>();
+  const notices: Notice[] = [];
   const paths = plan.tasks.map(({ path }) => path);
+  await forEachFile(plan.tasks, 'findTraceLines', work, silent, (result) => {
+    for (const line of result.lines) lines.push(line);
+    for (const id of result.truncated) cutShort.add(id);
+    for (const problem of result.problems) notices.push({ path: paths[result.file] ?? '', ...problem });
+  });
   const traces = targets.map(({ id }) => traceOf(id, lines, paths, cutShort));
-  const notices = results.flatMap((result) => noticesOf(result, paths[result.file] ?? ''));
   return { traces, truncated, notices };
 }
 
@@ -169,10 +151,6 @@ function traceOf(
 }
 
 /** A second pass reports the same files again. */
-function unique(notices: readonly Notice[]): Notice[] {
-  return [...new Map(notices.map((notice) => [`${notice.code} ${notice.path}`, notice])).values()];
-}
-
-function extreme(values: readonly (number | null)[], of: (a: number, b: number) => number): number | null {
-  return values.reduce((a, b) => (a === null || b === null ? (a ?? b) : of(a, b)), null);
+function unique(notices: readonly (readonly Notice[])[]): Notice[] {
+  return [...new Map(notices.flat().map((notice) => [`${notice.code} ${notice.path}`, notice])).values()];
 }

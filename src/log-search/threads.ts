@@ -11,9 +11,10 @@ import { findTraceLines } from './hits/trace-lines.ts';
 import type { FileTask, SearchOptions } from './model.ts';
 import type { ScanControl } from './scan/scan-file.ts';
 
-/** What can be done with a file, by name: a function cannot be sent to a worker thread, so a thread gets its name. */
+/** What can be done with files, by name: a function cannot be sent to a worker thread, so a thread gets its name. */
 const FILE_WORK = { findHits, findTraceLines } as const;
 type FileWork = typeof FILE_WORK;
+type ResultOf<Name extends keyof FileWork> = Awaited<ReturnType<ReturnType<FileWork[Name]>>>;
 
 /** Approximate ratio of inflated log text to its size on disk. */
 const INFLATION = 8;
@@ -29,14 +30,16 @@ const FIRST_DONE = 2;
 /**
  * Runs the named function on each file. Rejects with the signal's reason when it is aborted.
  * @param details plain data: they are copied to worker threads.
- * @returns a result per file, in any order, and the number of threads used.
+ * @param onResult gets the result of each file, in any order.
+ * @returns the number of threads used.
  */
 export async function forEachFile<Name extends keyof FileWork>(
   tasks: readonly FileTask[],
   name: Name,
-  details: Parameters<FileWork[Name]>[1],
+  details: Parameters<FileWork[Name]>[0],
   { threads: wanted, onProgress, signal }: Pick<SearchOptions, 'threads' | 'onProgress' | 'signal'>,
-) {
+  onResult: (result: ResultOf<Name>) => void,
+): Promise<number> {
   signal?.throwIfAborted();
   const threads = threadsFor(tasks, wanted);
   const board = new Int32Array(new SharedArrayBuffer(4 * (FIRST_DONE + threads)));
@@ -48,9 +51,8 @@ export async function forEachFile<Name extends keyof FileWork>(
   const timer = onProgress === undefined ? null : setInterval(report, PROGRESS_MS);
   const largestFirst = [...tasks].sort((a, b) => weight(b) - weight(a));
   const share: Share = { tasks: largestFirst, name, details, board, thread: 0 };
-  const results: Awaited<ReturnType<FileWork[Name]>>[] = [];
   // Each result comes from this work, though a thread's message has no type.
-  const take = (result: unknown) => void results.push(result as (typeof results)[number]);
+  const take = (result: unknown) => onResult(result as ResultOf<Name>);
   try {
     const others = Array.from({ length: threads - 1 }, (_, other) =>
       startThread({ ...share, thread: other + 1 }, take),
@@ -59,7 +61,7 @@ export async function forEachFile<Name extends keyof FileWork>(
     signal?.throwIfAborted();
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
-    return { results, threads };
+    return threads;
   } finally {
     if (timer !== null) clearInterval(timer);
     signal?.removeEventListener('abort', stop);
@@ -96,14 +98,15 @@ export async function workOffShare(
     board[FIRST_DONE + thread] = bytes / 1_024;
   };
   try {
-    const doWork: (task: FileTask, details: never, control: ScanControl) => Promise<unknown> =
+    const prepare: (details: never) => (task: FileTask, control: ScanControl) => Promise<unknown> =
       FILE_WORK[name];
+    const doWork = prepare(details as never);
     for (let doneBytes = 0; !isStopped(); ) {
       const task = tasks[Atomics.add(board, NEXT_FILE, 1)];
       if (task === undefined) return;
       // A file that is scanned a second time is read more than once, but is no larger for it.
       const progress = (bytes: number) => setDone(doneBytes + Math.min(bytes, task.size));
-      onResult(await doWork(task, details as never, { isStopped, progress }));
+      onResult(await doWork(task, { isStopped, progress }));
       doneBytes += task.size;
       setDone(doneBytes);
     }

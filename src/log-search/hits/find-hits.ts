@@ -19,30 +19,38 @@ const SAMPLE_BYTES = 4_096;
 type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
 
 /** The hits of one file. */
-export type FileHits = Awaited<ReturnType<typeof findHits>>;
+export type FileHits = Awaited<ReturnType<ReturnType<typeof findHits>>>;
 
-/** @param runDirectory where hits are kept when the query keeps all; otherwise null. */
-export async function findHits(
-  task: FileTask,
-  { query, runDirectory }: { readonly query: Query; readonly runDirectory: string | null },
-  control: ScanControl,
-) {
-  const newRuns = () =>
-    runDirectory === null ? null : new RunWriter(join(runDirectory, `hits-${task.number}`));
-  const { sink, problems, ...rest } = await scanFile(task, query, control, {
-    matcher: new CardMatcher(query.card),
-    begin: () => new HitCollector(query, task.number, newRuns()),
-    forget: (hits) => hits.runs?.discard(),
-  });
-  sink.runs?.flush();
-  const { count, undated, continued, ambiguous, byInterface, firstMs, lastMs } = sink;
-  const runs: readonly string[] = sink.runs?.paths ?? [];
-  return {
-    ...{ file: task.number, count, undated, continued, ambiguous, byInterface, firstMs, lastMs, runs },
-    samples: sink.samples,
-    undatedSamples: sink.undatedSamples,
-    ...rest,
-    problems: [...problems, ...undatedProblem(query.window === null ? 0 : undated)],
+/** @param runDirectory where hits are kept when the query keeps all; otherwise null. @returns what finds the hits of a file. */
+export function findHits({
+  query,
+  runDirectory,
+}: {
+  readonly query: Query;
+  readonly runDirectory: string | null;
+}) {
+  const matcher = new CardMatcher(query.card);
+  const one = query.interface === null ? [] : [query.interface];
+  const wanted = query.keep === 'count' ? one : INTERFACE_NAMES;
+  const rules = new InterfaceRules(wanted, query.ownSigns, query.strict);
+  const newRuns = (file: number) =>
+    runDirectory === null ? null : new RunWriter(join(runDirectory, `hits-${file}`));
+  return async (task: FileTask, control: ScanControl) => {
+    const { sink, problems, ...rest } = await scanFile(task, query, control, {
+      matcher,
+      begin: () => new HitCollector(query, rules, task.number, newRuns(task.number)),
+      forget: (hits) => hits.runs?.discard(),
+    });
+    sink.runs?.flush();
+    const { count, undated, continued, ambiguous, byInterface, firstMs, lastMs } = sink;
+    const runs: readonly string[] = sink.runs?.paths ?? [];
+    return {
+      ...{ file: task.number, count, undated, continued, ambiguous, byInterface, firstMs, lastMs, runs },
+      samples: sink.samples,
+      undatedSamples: sink.undatedSamples,
+      ...rest,
+      problems: [...problems, ...undatedProblem(query.window === null ? 0 : undated)],
+    };
   };
 }
 
@@ -67,23 +75,18 @@ class HitCollector implements LineSink {
   lastMs: number | null = null;
   readonly samples: Hit[] = [];
   readonly undatedSamples: Hit[] = [];
-  readonly #wanted: readonly InterfaceName[];
-  /** Created for the first hit, since most files have none. */
-  #rules: InterfaceRules | null = null;
 
   /** @param runs gets every hit when the query keeps all. */
   constructor(
     private readonly query: Query,
+    private readonly rules: InterfaceRules,
     private readonly file: number,
     readonly runs: RunWriter | null,
-  ) {
-    const one = query.interface === null ? [] : [query.interface];
-    this.#wanted = query.keep === 'count' ? one : INTERFACE_NAMES;
-  }
+  ) {}
 
   line(found: ScannedLine): void {
     const { query } = this;
-    const interfaces = this.#interfacesOf(found);
+    const interfaces = this.rules.interfacesOf(found.bytes.toString('latin1', found.from, found.to));
     if (query.interface !== null && !interfaces.includes(query.interface)) return;
     const isApart = found.time === UNDATED && query.window !== null;
     this.#note(found.time);
@@ -107,12 +110,6 @@ class HitCollector implements LineSink {
     if (time.isContinued) this.continued += 1;
     this.firstMs = Math.min(this.firstMs ?? time.ms, time.ms);
     this.lastMs = Math.max(this.lastMs ?? time.ms, time.ms);
-  }
-
-  #interfacesOf({ bytes, from, to }: ScannedLine): InterfaceName[] {
-    if (this.#wanted.length === 0) return [];
-    this.#rules ??= new InterfaceRules(this.#wanted, this.query.ownSigns, this.query.strict);
-    return this.#rules.interfacesOf(bytes.toString('latin1', from, to));
   }
 
   #keep({ bytes, from, to, offset, time }: ScannedLine, interfaces: InterfaceName[], maxBytes: number): Hit {

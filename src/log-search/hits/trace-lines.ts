@@ -69,18 +69,26 @@ export interface TracedLine extends Omit<Hit, 'interfaces'> {
   readonly isHit: boolean;
 }
 
-export async function findTraceLines(
-  task: FileTask,
-  { query, targets }: { readonly query: Query; readonly targets: readonly TraceTarget[] },
-  control: ScanControl,
-) {
-  const { sink, problems } = await scanFile(task, query, control, {
-    matcher: new IdMatcher(targets.map(({ id }) => id)),
-    begin: () => new TraceLines(task.number, targets, new CardMatcher(query.card)),
-  });
-  // The operator did not choose the window of this scan.
-  const reported = problems.filter(({ code }) => code !== 'repeated_hour' && code !== 'several_records');
-  return { file: task.number, lines: sink.lines, problems: reported, truncated: [...sink.truncated] };
+/** @returns what finds the lines of the requests in a file. */
+export function findTraceLines({
+  query,
+  targets,
+}: {
+  readonly query: Query;
+  readonly targets: readonly TraceTarget[];
+}) {
+  const card = new CardMatcher(query.card);
+  const matcher = new IdMatcher(targets.map(({ id }) => id));
+  const matchers = new Map(targets.map((target) => [target, new IdMatcher([target.id])]));
+  return async (task: FileTask, control: ScanControl) => {
+    const { sink, problems } = await scanFile(task, query, control, {
+      matcher,
+      begin: () => new TraceLines(task.number, matchers, card),
+    });
+    // The operator did not choose the window of this scan.
+    const reported = problems.filter(({ code }) => code !== 'repeated_hour' && code !== 'several_records');
+    return { file: task.number, lines: sink.lines, problems: reported, truncated: [...sink.truncated] };
+  };
 }
 
 /** Matches lines that contain one of the ids as a whole word. */
@@ -119,19 +127,16 @@ class TraceLines implements LineSink {
   /** Ids with more lines than were kept. */
   readonly truncated = new Set<string>();
   readonly #counts = new Map<string, number>();
-  readonly #matchers: ReadonlyMap<TraceTarget, IdMatcher>;
 
   constructor(
     private readonly file: number,
-    targets: readonly TraceTarget[],
+    private readonly matchers: ReadonlyMap<TraceTarget, IdMatcher>,
     private readonly card: CardMatcher,
-  ) {
-    this.#matchers = new Map(targets.map((target) => [target, new IdMatcher([target.id])]));
-  }
+  ) {}
 
   line({ bytes, from, to, offset, time }: ScannedLine): void {
     const line = bytes.subarray(from, to);
-    for (const [{ id, fromMs, toMs }, matcher] of this.#matchers) {
+    for (const [{ id, fromMs, toMs }, matcher] of this.matchers) {
       const isNear = (ms: number | null) => ms !== null && ms >= fromMs && ms < toMs;
       const near = time === UNDATED ? time.ms : [time.ms, time.againMs].find(isNear);
       if (near == null || !holds(matcher, line)) continue;

@@ -393,7 +393,7 @@ describe('files that change during the search', () => {
     const task = { ...{ path, dev, ino, size, mtimeMs }, fd: null, number: 0 };
     const query = parseQuery({ roots: [], iccid: CARD });
     const control = { isStopped: () => false, progress: () => {} };
-    const find = () => findHits(task, { query, runDirectory: null }, control);
+    const find = () => findHits({ query, runDirectory: null })(task, control);
     expect(await find()).toMatchObject({ count: 3, problems: [] });
     renameSync(tree.write('other.log', THREE), path);
     expect(await find()).toMatchObject({ count: 0, problems: [{ code: 'vanished' }] });
