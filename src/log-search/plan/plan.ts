@@ -30,30 +30,33 @@ export type Plan = Awaited<ReturnType<typeof makePlan>>;
 
 /** @throws the signal's reason when it is aborted. */
 export async function makePlan(found: Listing, query: Query, signal: AbortSignal | undefined) {
-  const zone = new Zone(query.zone);
-  const candidates = found.files.map((file) => candidateOf(file));
-  const notices = [...found.notices];
-  const pruned: { readonly path: string; readonly reason: PruneReason }[] = [];
-  let kept = candidates;
-  if (query.prune && query.window !== null) {
-    for (const one of candidates) lookInto(one, zone);
-    const successors = successorTimes(candidates);
-    kept = [];
-    for (const one of candidates) {
-      const reason = windowReason(one, successors.get(one) ?? null, query.window, zone);
-      if (reason === null) kept.push(one);
-      else pruned.push({ path: one.file.path, reason });
-    }
-  }
+  const { window } = query;
+  const { kept, pruned, bytesRead } =
+    query.prune && window !== null
+      ? keepWithin(window, found.files, new Zone(query.zone))
+      : { kept: found.files, pruned: [], bytesRead: 0 };
   const duplicates = await findDuplicates(kept, signal);
+  const notices = [...found.notices];
   for (const [path, of] of duplicates)
     notices.push({ path, code: 'duplicate', detail: `same data as ${of}` });
   const tasks: FileTask[] = kept
-    .filter(({ file }) => !duplicates.has(file.path))
-    .map(({ file }, number) => ({ ...file, number }));
+    .filter(({ path }) => !duplicates.has(path))
+    .map((file, number) => ({ ...file, number }));
+  return { tasks, pruned, notices, considered: found.files.length, special: found.special, bytesRead };
+}
+
+function keepWithin(window: TimeSpan, files: readonly FoundFile[], zone: Zone) {
+  const candidates = files.map((file) => candidateOf(file));
+  for (const one of candidates) lookInto(one, zone);
+  const successors = successorTimes(candidates);
+  const pruned: { readonly path: string; readonly reason: PruneReason }[] = [];
+  const kept = candidates.filter((one) => {
+    const reason = windowReason(one, successors.get(one) ?? null, window, zone);
+    if (reason !== null) pruned.push({ path: one.file.path, reason });
+    return reason === null;
+  });
   const bytesRead = sum(candidates.map(({ peekedBytes }) => peekedBytes));
-  const { special } = found;
-  return { tasks, pruned, notices, considered: candidates.length, special, bytesRead };
+  return { kept: kept.map(({ file }) => file), pruned, bytesRead };
 }
 
 /** The times of a file that runs forwards, as far as samples say. */
@@ -130,13 +133,14 @@ function begin({ span }: Candidate): number {
 
 /** Finds files with the same data: path of the excluded file -> path of the kept file. */
 async function findDuplicates(
-  candidates: readonly Candidate[],
+  files: readonly FoundFile[],
   signal: AbortSignal | undefined,
 ): Promise<Map<string, string>> {
-  const byPath = new Map(candidates.map(({ file }) => [file.path, file]));
+  const gzips = files.filter(({ path }) => path.endsWith('.gz'));
+  const compressedOf = new Map(gzips.map((file) => [file.path.slice(0, -'.gz'.length), file]));
   const duplicates = new Map<string, string>();
-  for (const { file } of candidates) {
-    const compressed = byPath.get(`${file.path}.gz`);
+  for (const file of files) {
+    const compressed = compressedOf.get(file.path);
     if (compressed === undefined || file.size === 0) continue;
     const holder = await holderOfBoth(file, compressed, signal);
     if (holder === 'plain') duplicates.set(compressed.path, file.path);

@@ -1,6 +1,7 @@
 // The rotation of log files: what a name says of its log, day and number, and which of `x` and `x.gz` holds the data of
 // both. Used by plan.ts. A name is only a hint: logrotate's dateext has the day after, lumberjack the end in UTC, pino-roll
 // the start. It gives the order of files, never a time.
+import { groupBy } from '../../domain/group-by.ts';
 import type { FoundFile } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
@@ -13,8 +14,6 @@ export interface RotationName {
   readonly date: string | null;
   /** Number after the suffix (`.log.2`), counting back from the live file; null without a number. */
   readonly age: number | null;
-  /** A number before the suffix (`.2.log`): a part of the log, or a writer. */
-  readonly part: number | null;
 }
 
 const COMPRESSED = /\.(gz|z|zst|bz2|xz|lz4)$/i;
@@ -24,6 +23,7 @@ const DATE =
 const OLDEST = 10_000;
 /** After all digits. */
 const LIVE = 'live';
+/** A number before the suffix (`.2.log`): a part of the log, or a writer. */
 const PART = /[-_.](\d{1,4})(?=\.[a-z]+$|$)/i;
 
 export function parseRotationName(name: string): RotationName {
@@ -41,7 +41,6 @@ export function parseRotationName(name: string): RotationName {
     family: rest.replace(/[-_.]*\0[-_.]*(?=\.|$)/, '').replace(/\0/, ''),
     date: date === null ? null : date[0].replace(/\D/g, ''),
     age: ageIsOwn ? Number(age[1]) : null,
-    part: part === null ? null : Number(part[1]),
   };
 }
 
@@ -52,27 +51,27 @@ interface Placed {
 
 /**
  * The files of each log in the order of their names, those of one place in the order together: oldest first, the live file last.
- * Files with a date and files with a number are not ordered among each other.
+ * Files with a date and files with a number are not ordered among each other. A log of one file has no order.
  */
 export function chains<T extends Placed>(files: readonly T[]): T[][][] {
-  const logs = new Map<string, Map<string, T[]>>();
-  const put = (chain: string, place: string, file: T) => {
-    const places = logs.get(chain) ?? new Map<string, T[]>();
-    logs.set(chain, places);
-    const group = places.get(place);
-    if (group === undefined) places.set(place, [file]);
-    else group.push(file);
-  };
-  for (const file of files) {
-    const { directory, name } = file;
-    const [dated, numbered] = ['date', 'number'].map((kind) => [directory, name.family, kind].join('\0'));
-    if (name.date !== null) put(dated ?? '', dayDigits(name), file);
-    else if (name.age !== null) put(numbered ?? '', String(OLDEST - name.age).padStart(5, '0'), file);
-    else for (const chain of [dated ?? '', numbered ?? '']) put(chain, LIVE, file);
-  }
-  return [...logs.values()].map((places) =>
-    [...places].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group),
-  );
+  const logs = groupBy(files, ({ directory, name }) => `${directory}\0${name.family}`);
+  return [...logs.values()]
+    .filter(({ length }) => length > 1)
+    .flatMap((log) => [
+      inOrder(
+        log.filter(({ name }) => name.date !== null || name.age === null),
+        dayDigits,
+      ),
+      inOrder(
+        log.filter(({ name }) => name.date === null),
+        ageDigits,
+      ),
+    ]);
+}
+
+function inOrder<T extends Placed>(files: readonly T[], placeOf: (name: RotationName) => string): T[][] {
+  const places = groupBy(files, ({ name }) => placeOf(name));
+  return [...places].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }
 
 /**
@@ -80,8 +79,12 @@ export function chains<T extends Placed>(files: readonly T[]): T[][][] {
  * day looks like such a number: then only the day gives an order.
  */
 function dayDigits({ date, age }: RotationName): string {
-  const digits = date ?? '';
+  const digits = date ?? LIVE;
   return age === null && digits.length >= 12 ? digits : digits.slice(0, 8);
+}
+
+function ageDigits({ age }: RotationName): string {
+  return age === null ? LIVE : String(OLDEST - age).padStart(5, '0');
 }
 
 /**

@@ -52,7 +52,6 @@ describe('rotation names', () => {
       family: 'access.log',
       date: '20260201235959',
       age: null,
-      part: null,
     });
   });
 
