@@ -96,6 +96,25 @@ describe('numbers and texts of a file', () => {
     }
   });
 
+  it.each([
+    ["'4711"],
+    ["''4711"],
+    ['="8986"'],
+    ["=cmd|' /C calc'!A0"],
+    ['+4711'],
+    ['-4711'],
+    ['@SUM(1,2)'],
+    ['\uFF1D4711'],
+  ])('come back as they were from an export that makes no formula of the vendor_id %s', async (vendorId) => {
+    const row = { card_id: 8_200_003, iccid: iccidOf(8_200_003), vendor_id: vendorId };
+    expect(await cards(['import', '-'], { input: JSON.stringify(row) })).toMatchObject({ code: 0 });
+    const exported = (await cards(['export'])).stdout;
+    const text = `'${vendorId}`.replaceAll('"', '""');
+    expect(exported).toContain(/[",]/.test(text) ? `,"${text}",` : `,${text},`);
+    expect((await cards(['import', '-'], { input: exported })).stdout).toMatch(/^unchanged +1$/m);
+    expect((await cards(['export', '-o', 'jsonl'])).stdout).toContain(JSON.stringify(vendorId));
+  });
+
   it('come back as they were from the file that undoes an import, and from an export', async () => {
     const before = [
       { card_id: 8_200_001, iccid: iccidOf(8_200_001), allowance_mb: 1.024, vendor_id: 'a,b' },
