@@ -141,6 +141,22 @@ export interface Hit {
   readonly cut: boolean;
 }
 
+/** What is counted of the hits of a file, or of all files. */
+export class HitCounts {
+  /** In a search with a window without lines that are undated. */
+  hits = 0;
+  /** Lines of the card without a readable time. */
+  undated = 0;
+  /** Hits that have the time of the record that they continue. */
+  continued = 0;
+  /** Hits whose zone is written with a name of more than one meaning. */
+  ambiguous = 0;
+  firstMs: number | null = null;
+  lastMs: number | null = null;
+  /** A hit may belong to several; `other`: hits without an interface. */
+  readonly byInterface: Record<string, number> = {};
+}
+
 /** A hit as it is reported. */
 export interface FoundLine extends Pick<Hit, 'timeMs' | 'interfaces' | 'line' | 'cut'> {
   readonly path: string;

@@ -6,7 +6,7 @@ import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interf
 import { countWords } from '../../domain/words.ts';
 import { CardMatcher } from '../match/card-matcher.ts';
 import { InterfaceRules } from '../match/interface-rules.ts';
-import type { FileProblem, FileTask, Hit, Query } from '../model.ts';
+import { type FileProblem, type FileTask, type Hit, HitCounts, type Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 import { UNDATED } from '../time/line-clock.ts';
@@ -15,8 +15,6 @@ import { RunWriter } from './hit-runs.ts';
 
 /** Maximum length of a sample, which is for people to read. */
 const SAMPLE_BYTES = 4_096;
-
-type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
 
 /** The hits of one file. */
 export type FileHits = Awaited<ReturnType<ReturnType<typeof findHits>>>;
@@ -32,7 +30,7 @@ export function findHits({
   const matcher = new CardMatcher(query.card);
   const one = query.interface === null ? [] : [query.interface];
   const wanted = query.keep === 'count' ? one : INTERFACE_NAMES;
-  const rules = new InterfaceRules(wanted, query.ownSigns, query.strict);
+  const rules = wanted.length === 0 ? null : new InterfaceRules(wanted, query.ownSigns, query.strict);
   const newRuns = (file: number) =>
     runDirectory === null ? null : new RunWriter(join(runDirectory, `hits-${file}`));
   return async (task: FileTask, control: ScanControl) => {
@@ -42,15 +40,11 @@ export function findHits({
       forget: (hits) => hits.runs?.discard(),
     });
     sink.runs?.flush();
-    const { count, undated, continued, ambiguous, byInterface, firstMs, lastMs } = sink;
+    const { counts, samples, undatedSamples } = sink;
+    const undated = undatedProblem(query.window === null ? 0 : counts.undated);
     const runs: readonly string[] = sink.runs?.paths ?? [];
-    return {
-      ...{ file: task.number, count, undated, continued, ambiguous, byInterface, firstMs, lastMs, runs },
-      samples: sink.samples,
-      undatedSamples: sink.undatedSamples,
-      ...rest,
-      problems: [...problems, ...undatedProblem(query.window === null ? 0 : undated)],
-    };
+    const found = { file: task.number, counts, samples, undatedSamples, runs };
+    return { ...found, ...rest, problems: [...problems, ...undated] };
   };
 }
 
@@ -61,55 +55,45 @@ function undatedProblem(lines: number): FileProblem[] {
 }
 
 class HitCollector implements LineSink {
-  /** Hits; in a search with a window without those that are undated. */
-  count = 0;
-  /** Lines without a readable time. */
-  undated = 0;
-  /** Hits that have the time of the record that they continue. */
-  continued = 0;
-  /** Hits whose time is written with the name of a zone that has more than one meaning. */
-  ambiguous = 0;
-  /** A line may belong to several. */
-  readonly byInterface: InterfaceCounts = {};
-  firstMs: number | null = null;
-  lastMs: number | null = null;
+  readonly counts = new HitCounts();
   readonly samples: Hit[] = [];
   readonly undatedSamples: Hit[] = [];
 
   /** @param runs gets every hit when the query keeps all. */
   constructor(
     private readonly query: Query,
-    private readonly rules: InterfaceRules,
+    private readonly rules: InterfaceRules | null,
     private readonly file: number,
     readonly runs: RunWriter | null,
   ) {}
 
   line(found: ScannedLine): void {
-    const { query } = this;
-    const interfaces = this.rules.interfacesOf(found.bytes.toString('latin1', found.from, found.to));
+    const { query, rules, counts } = this;
+    const { bytes, from, to, time } = found;
+    const interfaces = rules === null ? [] : rules.interfacesOf(bytes.toString('latin1', from, to));
     if (query.interface !== null && !interfaces.includes(query.interface)) return;
-    const isApart = found.time === UNDATED && query.window !== null;
-    this.#note(found.time);
-    if (!isApart) this.count += 1;
+    const isApart = time === UNDATED && query.window !== null;
+    this.#note(time);
+    if (!isApart) counts.hits += 1;
     if (query.keep === 'count') return;
     const samples = isApart ? this.undatedSamples : this.samples;
     if (samples.length < query.samples) samples.push(this.#keep(found, interfaces, SAMPLE_BYTES));
     if (isApart) return;
-    for (const name of interfaces.length === 0 ? (['other'] as const) : interfaces) {
-      this.byInterface[name] = (this.byInterface[name] ?? 0) + 1;
-    }
+    for (const name of interfaces.length === 0 ? ['other'] : interfaces)
+      counts.byInterface[name] = (counts.byInterface[name] ?? 0) + 1;
     this.runs?.add(this.#keep(found, interfaces, Number.POSITIVE_INFINITY));
   }
 
   #note(time: LineInstants): void {
+    const { counts } = this;
     if (time === UNDATED) {
-      this.undated += 1;
+      counts.undated += 1;
       return;
     }
-    if (time.isAmbiguous) this.ambiguous += 1;
-    if (time.isContinued) this.continued += 1;
-    this.firstMs = Math.min(this.firstMs ?? time.ms, time.ms);
-    this.lastMs = Math.max(this.lastMs ?? time.ms, time.ms);
+    if (time.isAmbiguous) counts.ambiguous += 1;
+    if (time.isContinued) counts.continued += 1;
+    counts.firstMs = Math.min(counts.firstMs ?? time.ms, time.ms);
+    counts.lastMs = Math.max(counts.lastMs ?? time.ms, time.ms);
   }
 
   #keep({ bytes, from, to, offset, time }: ScannedLine, interfaces: InterfaceName[], maxBytes: number): Hit {

@@ -1,26 +1,16 @@
 // Adds up what was found in the files. Used by search.ts. There may be a million files, so of each it keeps only what the report
 // says about it.
-import { compareHits, type FileProblem, type Hit, NOTICES, type Query } from '../model.ts';
+import { compareHits, type FileProblem, type Hit, HitCounts, NOTICES, type Query } from '../model.ts';
 import type { FileHits } from './find-hits.ts';
 
 type OfFile<T> = T & { readonly file: number };
 
 export class Totals {
-  hits = 0;
-  /** Lines of the card without a readable time; in a search with a window they are not counted as hits. */
-  undated = 0;
-  /** Hits that have the time of the record that they continue. */
-  continued = 0;
-  /** Hits whose zone is written with a name of more than one meaning. */
-  ambiguous = 0;
-  firstMs: number | null = null;
-  lastMs: number | null = null;
-  /** A hit may belong to several; `other`: hits without an interface. */
-  readonly byInterface: Record<string, number> = {};
+  readonly counts = new HitCounts();
   readonly samples: Samples;
   /** In a search with a window. */
   readonly undatedSamples: Samples;
-  readonly matching: OfFile<Pick<FileHits, 'count' | 'firstMs' | 'lastMs'>>[] = [];
+  readonly matching: OfFile<Pick<HitCounts, 'hits' | 'firstMs' | 'lastMs'>>[] = [];
   readonly problems: OfFile<FileProblem>[] = [];
   readonly runs: string[] = [];
   searchedFiles = 0;
@@ -32,23 +22,26 @@ export class Totals {
     this.undatedSamples = new Samples(samples);
   }
 
-  add({ file, count, firstMs, lastMs, problems, ...found }: FileHits): void {
-    this.hits += count;
-    this.undated += found.undated;
-    this.continued += found.continued;
-    this.ambiguous += found.ambiguous;
+  add({ file, counts, problems, ...found }: FileHits): void {
+    const { hits, firstMs, lastMs } = counts;
+    this.#count(counts);
     this.bytesRead += found.bytesRead;
     this.bytesSearched += found.bytesSearched;
-    if (firstMs !== null) this.firstMs = Math.min(this.firstMs ?? firstMs, firstMs);
-    if (lastMs !== null) this.lastMs = Math.max(this.lastMs ?? lastMs, lastMs);
-    for (const [name, hits] of Object.entries(found.byInterface))
-      this.byInterface[name] = (this.byInterface[name] ?? 0) + hits;
     this.samples.add(found.samples);
     this.undatedSamples.add(found.undatedSamples);
-    if (count > 0) this.matching.push({ file, count, firstMs, lastMs });
+    if (hits > 0) this.matching.push({ file, hits, firstMs, lastMs });
     for (const problem of problems) this.problems.push({ file, ...problem });
     for (const run of found.runs) this.runs.push(run);
     if (!problems.some(({ code }) => NOTICES[code] === 'unread')) this.searchedFiles += 1;
+  }
+
+  #count({ firstMs, lastMs, byInterface, ...numbers }: HitCounts): void {
+    const { counts } = this;
+    for (const key of ['hits', 'undated', 'continued', 'ambiguous'] as const) counts[key] += numbers[key];
+    if (firstMs !== null) counts.firstMs = Math.min(counts.firstMs ?? firstMs, firstMs);
+    if (lastMs !== null) counts.lastMs = Math.max(counts.lastMs ?? lastMs, lastMs);
+    for (const [name, hits] of Object.entries(byInterface))
+      counts.byInterface[name] = (counts.byInterface[name] ?? 0) + hits;
   }
 
   /** Files are searched in any order. Call it when all are. */

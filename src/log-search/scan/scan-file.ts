@@ -63,7 +63,7 @@ export async function scanFile<Sink extends LineSink>(
   try {
     using file = FileBytes.of(task);
     if (file === null) return vanished();
-    return await new FileScan(file, task, query, control, job).run();
+    return await scanOpened(file, task, query, control, job);
   } catch (error) {
     // Hits cannot be stored, which is not a problem of the log file.
     if (error instanceof CardpollError) throw error;
@@ -82,10 +82,30 @@ const TURN_BYTES = 4 * BLOCK_BYTES;
 /** What is not text is read so far: text may follow damaged data. */
 const MAX_SKIPPED_BYTES = 1_048_576;
 
-type Lines = Pick<LineScanner, 'push' | 'endLine'>;
+async function scanOpened<Sink extends LineSink>(
+  file: FileBytes,
+  task: FileTask,
+  query: Query,
+  control: ScanControl,
+  job: ScanJob<Sink>,
+): Promise<ScanOutcome<Sink>> {
+  for (let { inflate } = query; ; inflate = 'node') {
+    const sink = job.begin();
+    try {
+      const attempt = new Attempt(file, task, query, control, job.matcher, sink);
+      return { sink, ...(await attempt.run(inflate)) };
+    } catch (error) {
+      if (!(error instanceof Unverified)) throw error;
+    }
+    job.forget?.(sink);
+  }
+}
 
-class FileScan<Sink extends LineSink> {
-  #times: TimeReader;
+class Attempt {
+  readonly #times: TimeReader;
+  readonly #scanner: LineScanner;
+  readonly #lines: ContainerLines;
+  readonly #problems: FileProblem[] = [];
   #bytesSearched = 0;
   #stoppedEarly = false;
   #isBegun = false;
@@ -94,52 +114,36 @@ class FileScan<Sink extends LineSink> {
   #isTar = false;
   /** The byte that ends records, if it is not the newline. */
   #separator: number | null = null;
-  #problems: FileProblem[] = [];
 
   constructor(
     private readonly file: FileBytes,
     private readonly task: FileTask,
     private readonly query: Query,
     private readonly control: ScanControl,
-    private readonly job: ScanJob<Sink>,
+    matcher: LineMatcher,
+    sink: LineSink,
   ) {
-    this.#times = this.#newTimes();
+    this.#times = new TimeReader(zoneNamed(query.zone), task.mtimeMs);
+    this.#scanner = new LineScanner(this.#scanOptions(matcher), sink);
+    this.#lines = new ContainerLines(this.#scanner);
   }
 
-  async run(): Promise<ScanOutcome<Sink>> {
+  async run(inflate: InflateChoice) {
     const head = this.file.readAt(0, Buffer.alloc(HEAD_BYTES));
-    const gzip = isGzip(head) || wasGzip(head, this.task.path);
-    let { inflate } = this.query;
-    for (;;) {
-      const sink = this.job.begin();
-      this.#times = this.#newTimes();
-      const scanner = new LineScanner(this.#scanOptions(), sink);
-      const lines = new ContainerLines(scanner);
-      this.#bytesSearched = 0;
-      this.#stoppedEarly = false;
-      this.#isBegun = false;
-      this.#isNoText = false;
-      this.#skipped = 0;
-      this.#problems = [];
-      try {
-        const problems = await this.#feed(lines, gzip, inflate);
-        return this.#outcome(sink, [...problems, ...this.#problems, ...this.#laterProblems(scanner, lines)]);
-      } catch (error) {
-        if (!(error instanceof Unverified)) throw error;
-        inflate = 'node';
-      }
-      this.job.forget?.(sink);
-    }
+    const isGzipped = isGzip(head) || wasGzip(head, this.task.path);
+    const problems = isGzipped ? await this.#inflate(inflate) : await this.#read();
+    if (!this.#stoppedEarly) this.#lines.endLine();
+    return {
+      problems: [...problems, ...this.#problems, ...this.#laterProblems()],
+      bytesRead: this.file.read,
+      bytesSearched: this.#bytesSearched,
+    };
   }
 
-  #newTimes(): TimeReader {
-    return new TimeReader(zoneNamed(this.query.zone), this.task.mtimeMs);
-  }
-
-  #scanOptions(): ScanOptions {
+  #scanOptions(matcher: LineMatcher): ScanOptions {
     const { window, prune } = this.query;
     return {
-      matcher: this.job.matcher,
+      matcher,
       window,
       stopPastMs: window !== null && prune ? window.toMs + SLACK_MS : null,
       times: this.#times,
@@ -147,41 +151,45 @@ class FileScan<Sink extends LineSink> {
     };
   }
 
-  async #feed(lines: Lines, gzip: boolean, inflate: InflateChoice): Promise<readonly FileProblem[]> {
-    const data = (chunk: Buffer): boolean => {
-      if (!this.#isBegun) this.#begin(chunk);
-      if (this.#isNoText) {
-        this.#skipped += chunk.length;
-        return this.#skipped < MAX_SKIPPED_BYTES;
-      }
-      if (this.#isTar) this.#checkMembers(chunk);
-      if (this.#separator !== null) toNewlines(chunk, this.#separator);
-      this.#bytesSearched += chunk.length;
-      this.control.progress(this.file.read);
-      const goOn = lines.push(chunk) && !this.control.isStopped();
-      this.#stoppedEarly ||= !goOn;
-      return goOn;
+  #inflate(inflate: InflateChoice): Promise<readonly FileProblem[]> {
+    const sink = {
+      data: (chunk: Buffer) => this.#take(chunk),
+      isStopped: () => this.control.isStopped(),
+      gap: () => this.#goOnBehind(),
     };
-    let problems: readonly FileProblem[] = [];
-    if (gzip) {
-      const sink = { data, isStopped: () => this.control.isStopped(), gap: () => this.#goOnBehind(lines) };
-      problems = await inflateFile(this.file, sink, inflate);
-    } else {
-      // Most of many files are small.
-      const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(BLOCK_BYTES, this.file.size)));
-      for (let offset = 0; offset < this.file.size; offset += buffer.length) {
-        const block = this.file.readAt(offset, buffer);
-        if (block.length === 0 || !data(block)) break;
-        if (offset % TURN_BYTES === 0) await nextTurn();
-      }
+    return inflateFile(this.file, sink, inflate);
+  }
+
+  async #read(): Promise<readonly FileProblem[]> {
+    // Most of many files are small.
+    const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(BLOCK_BYTES, this.file.size)));
+    for (let offset = 0; offset < this.file.size; offset += buffer.length) {
+      const block = this.file.readAt(offset, buffer);
+      if (block.length === 0 || !this.#take(block)) break;
+      if (offset % TURN_BYTES === 0) await nextTurn();
     }
-    if (!this.#stoppedEarly) lines.endLine();
-    return problems;
+    return [];
+  }
+
+  /** @returns false to stop. */
+  #take(chunk: Buffer): boolean {
+    if (!this.#isBegun) this.#begin(chunk);
+    if (this.#isNoText) {
+      this.#skipped += chunk.length;
+      return this.#skipped < MAX_SKIPPED_BYTES;
+    }
+    if (this.#isTar) this.#checkMembers(chunk);
+    if (this.#separator !== null) toNewlines(chunk, this.#separator);
+    this.#bytesSearched += chunk.length;
+    this.control.progress(this.file.read);
+    const goOn = this.#lines.push(chunk) && !this.control.isStopped();
+    this.#stoppedEarly ||= !goOn;
+    return goOn;
   }
 
   /** Data is missing: what comes may be text again, where damage was taken for data. */
-  #goOnBehind(lines: Lines): void {
-    lines.endLine();
+  #goOnBehind(): void {
+    this.#lines.endLine();
     this.#isBegun = false;
   }
 
@@ -210,10 +218,9 @@ class FileScan<Sink extends LineSink> {
     this.#problems.push({ code, detail });
   }
 
-  #laterProblems(
-    { longParts, doubtfulLines, severalRecords, insideNumbers }: LineScanner,
-    { longLines }: ContainerLines,
-  ): FileProblem[] {
+  #laterProblems(): FileProblem[] {
+    const { longParts, doubtfulLines, severalRecords, insideNumbers } = this.#scanner;
+    const { longLines } = this.#lines;
     const problems: FileProblem[] = [];
     const say = (code: NoticeCode, detail: string) => problems.push({ code, detail });
     const lines = (count: number) => countWords(count, 'line of the card', 'lines of the card');
@@ -228,9 +235,5 @@ class FileScan<Sink extends LineSink> {
         `${lines(doubtfulLines)} may be outside the window: their local time occurs twice`,
       );
     return problems;
-  }
-
-  #outcome(sink: Sink, problems: readonly FileProblem[]): ScanOutcome<Sink> {
-    return { sink, problems, bytesRead: this.file.read, bytesSearched: this.#bytesSearched };
   }
 }

@@ -394,11 +394,11 @@ describe('files that change during the search', () => {
     const query = parseQuery({ roots: [], iccid: CARD });
     const control = { isStopped: () => false, progress: () => {} };
     const find = () => findHits({ query, runDirectory: null })(task, control);
-    expect(await find()).toMatchObject({ count: 3, problems: [] });
+    expect(await find()).toMatchObject({ counts: { hits: 3 }, problems: [] });
     renameSync(tree.write('other.log', THREE), path);
-    expect(await find()).toMatchObject({ count: 0, problems: [{ code: 'vanished' }] });
+    expect(await find()).toMatchObject({ counts: { hits: 0 }, problems: [{ code: 'vanished' }] });
     rmSync(path);
-    expect(await find()).toMatchObject({ count: 0, problems: [{ code: 'vanished' }] });
+    expect(await find()).toMatchObject({ counts: { hits: 0 }, problems: [{ code: 'vanished' }] });
   });
 
   it('growing', async () => {
