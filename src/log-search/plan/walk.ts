@@ -1,6 +1,7 @@
 // Lists the regular files under the roots, each once: symbolic links are followed; directories and files are identified
 // by device and inode, so nested and repeated roots, links and loops do no harm. Used by all searches before plan.ts. Opens
 // the files, so that one that is renamed, compressed or removed during the search is still read.
+import { createHash } from 'node:crypto';
 import { closeSync, type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
@@ -67,8 +68,11 @@ export class Listing implements Disposable {
     );
   }
 
+  /** A hash: the text of millions of paths is longer than a string may be. */
   get fingerprint(): string {
-    return JSON.stringify([this.files.map(({ path, dev, ino }) => [path, dev, ino]), this.notices]);
+    const hash = createHash('sha256');
+    for (const { path, dev, ino } of this.files) hash.update(JSON.stringify([path, dev, ino]));
+    return hash.update(JSON.stringify(this.notices)).digest('hex');
   }
 
   #enterRoot(root: string): void {

@@ -138,17 +138,16 @@ function notices(report: Report): string[] {
 
 function matchingFiles({ matching }: Report): string {
   if (matching.length === 0) return '';
-  const width = Math.max(...matching.map(({ hits }) => String(hits).length));
-  const lines = matching
-    .slice(0, SHOWN_FILES)
-    .map(({ path, hits }) => `${String(hits).padStart(width)}  ${harmless(path)}`);
+  const shown = matching.slice(0, SHOWN_FILES);
+  const width = Math.max(...shown.map(({ hits }) => String(hits).length));
+  const lines = shown.map(({ path, hits }) => `${String(hits).padStart(width)}  ${harmless(path)}`);
   if (matching.length > SHOWN_FILES) lines.push(`and ${matching.length - SHOWN_FILES} more files`);
   return `${lines.join('\n')}\n`;
 }
 
 function sampleToText(sample: FoundLine, zone: Zone): string {
   const names = sample.interfaces.length === 0 ? '' : ` [${sample.interfaces.join(', ')}]`;
-  return `${shownTime(sample.timeMs, zone)} ${harmless(sample.path)}${names}\n    ${shown(sample)}\n`;
+  return `${shownTime(sample.timeMs, zone)} ${harmless(sample.path)}${names}\n    ${shownLine(sample)}\n`;
 }
 
 function shownTime(timeMs: number, zone: Zone): string {
@@ -160,7 +159,7 @@ function harmless(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (char) => (char === '\t' ? char : '\uFFFD'));
 }
 
-function shown({ line, cut }: FoundLine): string {
+function shownLine({ line, cut }: FoundLine): string {
   const text = harmless(textOf(line));
   return text.length > SHOWN_CHARACTERS || cut ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text;
 }
@@ -169,7 +168,7 @@ function traces(report: Report, found: NonNullable<Report['traces']>): string {
   const groups = found.map(({ id, lines, truncated }) => {
     const texts = lines.map(
       (line) =>
-        `  ${line.isHit ? '>' : ' '} ${shownTime(line.timeMs, report.zone)} ${harmless(line.path)}\n      ${shown(line)}\n`,
+        `  ${line.isHit ? '>' : ' '} ${shownTime(line.timeMs, report.zone)} ${harmless(line.path)}\n      ${shownLine(line)}\n`,
     );
     return `request ${id}\n${texts.join('')}${truncated ? '    and more lines\n' : ''}`;
   });

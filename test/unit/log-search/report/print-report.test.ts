@@ -38,6 +38,15 @@ it('shows hits that no request has next to the requests', async () => {
   ]);
 });
 
+it.each(['text', 'json', 'jsonl'] as const)('a million matching files are printed as %s', async (format) => {
+  const report = await new LogTree().search({ iccid: CARD });
+  const one = { path: '/a.log', hits: 12, firstMs: 0, lastMs: 0 };
+  const matching = [...Array<typeof one>(999_999).fill(one), { ...one, hits: 1 }];
+  const text = [...printReport({ ...report, matching }, { format, all: false, isShown: false })].join('');
+  if (format === 'text') expect(text).toMatch(/(\n12 {2}\/a\.log){50}\nand 999950 more files\n$/);
+  else expect(text.match(/\/a\.log/g)).toHaveLength(1_000_000);
+});
+
 it.each([false, true])('neither a line nor a name drives the terminal, with --all %j', async (all) => {
   const tree = new LogTree();
   tree.write('a\u001b[2J.log', `2026-02-01T10:00:00Z iccid=${CARD} \u202e reversed \u001b[2J\n`);
