@@ -28,7 +28,7 @@ import { vainStops } from './faults/operators/vain-stops.ts';
 import { clockOfStore } from './faults/stores/clock.ts';
 import { cut } from './faults/stores/cut.ts';
 import { dataLost } from './faults/stores/data-lost.ts';
-import { liveReturns } from './faults/stores/live-returns.ts';
+import { liveOfYesterday, liveReturns } from './faults/stores/live-returns.ts';
 import { lossy } from './faults/stores/lossy.ts';
 import { recordsReturn } from './faults/stores/records-return.ts';
 import { silent } from './faults/stores/silent.ts';
@@ -36,7 +36,7 @@ import { slowWay } from './faults/stores/slow-way.ts';
 import type { StoreKind } from './live/world-live.ts';
 
 export const FAULTS: readonly Fault[] = [
-  ...[cut, silent, lossy, slowWay, dataLost, liveReturns, recordsReturn, clockOfStore],
+  ...[cut, silent, lossy, slowWay, dataLost, liveReturns, liveOfYesterday, recordsReturn, clockOfStore],
   ...[kill, freeze, clockOfInstance],
   ...[slow, throttles, dead, loses, late, stale, otherCard, wrongUnit, refuses, receiverFails],
   ...[imports, triggers, orders, modes, pauses, cleanups, limits, resumeRuns, rules],

@@ -1,10 +1,12 @@
 // One seed: a world that begins, lives with its faults, gets time to recover, and is judged. What happens when is drawn first, so that a
 // night can be lived again without some of it.
 import type { Fault } from './fault.ts';
+import { liveOfYesterday } from './faults/stores/live-returns.ts';
 import { faultsOn } from './faults.ts';
 import type { GatewayWatcher } from './gateway.ts';
 import type { Checks } from './invariant.ts';
 import { INVARIANTS } from './invariants.ts';
+import { liveDataOfYesterday } from './live/yesterday.ts';
 import { reality } from './virtual/globals.ts';
 import { Random } from './virtual/random.ts';
 import { type Ground, World, type WorldSize } from './world.ts';
@@ -72,7 +74,13 @@ export function drawn<Seen>(
 
 export async function live(night: Night, ground: Ground): Promise<Verdict> {
   const began = reality.now();
+  const events = drawn(night, faultsOn(night.store)).filter(
+    ({ number }) => night.faults?.includes(number) ?? true,
+  );
+  const asksForYesterday = events.some(({ fault }) => fault === liveOfYesterday);
+  const yesterday = asksForYesterday ? await liveDataOfYesterday(night, ground) : null;
   const world = await World.begin(night, ground);
+  world.yesterday = yesterday;
   const { time } = world;
   const watches = INVARIANTS.map((invariant) => {
     const checks = { made: 0 };
@@ -91,9 +99,6 @@ export async function live(night: Night, ground: Ground): Promise<Verdict> {
     happened[fault.name] = (happened[fault.name] ?? 0) + 1;
     world.tell(`fault ${number}`, `${fault.name}: ${what}`);
   };
-  const events = drawn(night, faultsOn(night.store)).filter(
-    ({ number }) => night.faults?.includes(number) ?? true,
-  );
   const end = night.minutes * 60_000;
   const calmAt = disorderMs(night);
   const drillAt = calmAt + DRILL_AFTER_MS;

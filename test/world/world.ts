@@ -14,7 +14,7 @@ import { drawnCard, type WorldCard } from './cards.ts';
 import { type Sim, WorldGateway } from './gateway.ts';
 import { Instance, OPEN_WAY, TIME_ZONE, worldLogger } from './instance.ts';
 import { type NightRedis, RedisWorldLive } from './live/redis.ts';
-import { EmbeddedWorldLive, type StoreKind, type WorldLive } from './live/world-live.ts';
+import { EmbeddedWorldLive, type LiveCopy, type StoreKind, type WorldLive } from './live/world-live.ts';
 import { Receiver, WEBHOOK_URL } from './receiver.ts';
 import { openRecords, type WorldRecords } from './records.ts';
 import { enter } from './virtual/globals.ts';
@@ -131,6 +131,8 @@ export class World {
   /** The shortest that operators asked for, and what previews of cleanups said, by run. */
   leastRetentionDays = OLD_ALERTS;
   readonly previews = new Map<string, { readonly rows: number; readonly at: number }>();
+  /** What the live store had a day before the night; null: no fault of the night asks for it. */
+  yesterday: LiveCopy | null = null;
   /** When all faults have ended. */
   calmSince: number | null = null;
   portCalls = 0;
@@ -143,11 +145,13 @@ export class World {
   private constructor(
     readonly size: WorldSize,
     redis: NightRedis | null,
+    earlierMs: number,
   ) {
     this.random = new Random(size.seed, 'world');
     this.ways = this.random.stream('ways');
     this.#entropy = this.random.stream('entropy');
-    this.time = new VirtualTime(Date.parse(this.random.oneOf(EPOCHS)) + this.random.below(EPOCHS_MS));
+    const epochMs = Date.parse(this.random.oneOf(EPOCHS)) + this.random.below(EPOCHS_MS);
+    this.time = new VirtualTime(epochMs - earlierMs);
     const { time } = this;
     this.gateway = new WorldGateway(time, this.random.stream('gateway'), (at) => this.calendar.monthOf(at));
     this.receiver = new Receiver(time, this.random.stream('receiver'));
@@ -189,8 +193,9 @@ export class World {
     });
   }
 
-  static async begin(size: WorldSize, { database, redis }: Ground): Promise<World> {
-    const world = new World(size, redis);
+  /** @param earlierMs it begins by so much before the night of its seed. */
+  static async begin(size: WorldSize, { database, redis }: Ground, earlierMs = 0): Promise<World> {
+    const world = new World(size, redis, earlierMs);
     const { time } = world;
     // Before its clock is the process' own: unpacking a database takes turns of the event loop that are not the world's.
     world.store = await openRecords(database, time, 'records 1');
@@ -277,12 +282,15 @@ export class World {
 
   /** @returns what has another server answer with the live data of now. */
   async keepLiveData(): Promise<() => void> {
-    const putBack = await this.shared.keep();
-    return () => {
-      this.lastLoss = this.time.now;
-      putBack();
-      for (const type of TASK_TYPES) this.forgive(type);
-    };
+    const copy = await this.shared.copy();
+    return () => this.goBackTo(copy);
+  }
+
+  /** Another server answers with these live data from now on. */
+  goBackTo(copy: LiveCopy): void {
+    this.lastLoss = this.time.now;
+    this.shared.goBackTo(copy);
+    for (const type of TASK_TYPES) this.forgive(type);
   }
 
   /** Whether calls may be under way whose leases ended early: also those that were claimed before and are made after that. */

@@ -8,7 +8,7 @@ import { card } from '../../support/cards.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { setLimits } from '../../support/limits.ts';
 import { TimedConnection } from '../../support/timed-redis.ts';
-import { keepAll } from '../../world/live/snapshots.ts';
+import { copyOfAll } from '../../world/live/snapshots.ts';
 import { claim, REALNAME, range } from './stores.ts';
 
 const TTL_MS = 60_000;
@@ -67,7 +67,7 @@ it('answers as another server in another life, in which nothing is in force', as
 
 it('puts a copy back, with what was left of its times to live', async () => {
   await store.cards.put([card(1)], TTL_MS);
-  const putBack = await keepAll(connection);
+  const putBack = await copyOfAll(connection);
   await store.cards.drop([1]);
   await store.cards.put([card(2)], TTL_MS);
   putBack();

@@ -7,8 +7,8 @@ import { RedisClient } from '../../../src/store/redis/client/client.ts';
 import { redisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { TimedConnection } from '../../support/timed-redis.ts';
 import { BlockingStream } from './blocking-stream.ts';
-import { keepAll } from './snapshots.ts';
-import type { WorldLive } from './world-live.ts';
+import { copyOfAll } from './snapshots.ts';
+import type { LiveCopy, WorldLive } from './world-live.ts';
 
 /** By the world's clock, which stands while Redis works. */
 const DEADLINE_MS = 60_000;
@@ -94,12 +94,13 @@ export class RedisWorldLive implements WorldLive {
     void this.redis.connection.flushall();
   }
 
-  async keep(): Promise<() => void> {
-    const putBack = await keepAll(this.redis.connection);
-    return () => {
-      this.#begin();
-      putBack();
-    };
+  copy(): Promise<LiveCopy> {
+    return copyOfAll(this.redis.connection);
+  }
+
+  goBackTo(putBack: LiveCopy): void {
+    this.#begin();
+    putBack();
   }
 
   close(): void {
@@ -111,7 +112,7 @@ export class RedisWorldLive implements WorldLive {
     this.#life += 1;
     this.redis.host = {
       now: () => this.clock.now(),
-      life: this.#life.toString(16).padStart(40, '0'),
+      life: lifeOf(this.clock.now(), this.#life),
       active: () => this.active(),
       published: (channel) => {
         for (const subscriber of this.#subscribers) setImmediate(() => subscriber.emit('message', channel));
@@ -123,6 +124,11 @@ export class RedisWorldLive implements WorldLive {
       },
     };
   }
+}
+
+/** Data of another world may be put back in this one: its run id must be none of this world's. */
+function lifeOf(nowMs: number, life: number): string {
+  return (nowMs * 1_000 + life).toString(16).padStart(40, '0');
 }
 
 /** Hears of every channel, of which WorkSignal passes on those that it has listeners for. */

@@ -1,8 +1,8 @@
 // Copies of all that a Redis has, which can be put back.
 import type { Redis } from 'ioredis';
+import type { LiveCopy } from './world-live.ts';
 
-/** @returns what puts back all that is there now, in the place of what is there then */
-export async function keepAll(connection: Redis): Promise<() => void> {
+export async function copyOfAll(connection: Redis): Promise<LiveCopy> {
   const keys = (await connection.keys('*')).sort();
   const entries = await Promise.all(
     keys.map(async (key) => {

@@ -5,6 +5,9 @@ import { openPacedLiveStore } from '../../support/virtual-pace.ts';
 
 export type StoreKind = 'embedded' | 'redis';
 
+/** Puts all of it in the place of what is there then. */
+export type LiveCopy = () => void;
+
 export interface WorldLive {
   /** For one more instance. @returns the store, asked before each call: one that lost its data may be another one */
   open(): () => LiveStore;
@@ -13,8 +16,10 @@ export interface WorldLive {
    * @param keepsLife as after FLUSHALL, which a server survives; otherwise another server answers
    */
   lose(keepsLife: boolean): void;
-  /** @returns what has another server answer with the data of now */
-  keep(): Promise<() => void>;
+  /** @returns the data of now, also for a later world of this process */
+  copy(): Promise<LiveCopy>;
+  /** Another server answers from now on, with this data. */
+  goBackTo(copy: LiveCopy): void;
   close(): void;
 }
 
@@ -35,8 +40,12 @@ export class EmbeddedWorldLive implements WorldLive {
     this.#store = this.#another();
   }
 
-  keep(): never {
+  copy(): never {
     throw new Error('the embedded live store cannot go back in time');
+  }
+
+  goBackTo(): never {
+    return this.copy();
   }
 
   close(): void {}
