@@ -7,8 +7,7 @@ import { join } from 'node:path';
 
 const SHOWN = 20;
 const given = process.argv.slice(2);
-const args =
-  given.length > 0 ? given : ['units', 'parts', 'processes'].flatMap((name) => ['--project', name]);
+const args = given.length > 0 ? given : ['units', 'parts'].flatMap((name) => ['--project', name]);
 const folder = mkdtempSync(join(tmpdir(), 'cardpoll-costs-'));
 const file = join(folder, 'costs');
 const { status } = spawnSync('npx', ['vitest', 'run', '--config', 'test/vitest.config.ts', ...args], {

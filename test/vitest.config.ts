@@ -33,25 +33,14 @@ export default defineConfig({
         extends: true,
         test: { ...daily, ...shared, name: 'units', include: ['test/unit/**/*.test.{ts,tsx}'] },
       },
+      // Parts on real servers, and the built binary as it is: one project, since each has processes of its own that read the modules.
       {
         extends: true,
         test: {
           ...daily,
           ...shared,
           name: 'parts',
-          include: ['test/{integration,contract}/**/*.test.{ts,tsx}'],
-          globalSetup,
-          runner,
-        },
-      },
-      // The built binary, as it is.
-      {
-        extends: true,
-        test: {
-          ...daily,
-          ...shared,
-          name: 'processes',
-          include: ['test/e2e/**/*.test.ts'],
+          include: ['test/{integration,contract,e2e}/**/*.test.{ts,tsx}'],
           globalSetup,
           runner,
         },
