@@ -161,8 +161,8 @@ CREATE TABLE card_stops (
 );
 COMMENT ON COLUMN card_stops.reading_mb IS 'The highest reading when the stop was judged.';
 CREATE INDEX card_stops_at ON public.card_stops USING btree (COALESCE(completed_at, requested_at) DESC, card_id);
-CREATE INDEX card_stops_due ON public.card_stops USING btree (due_at) WHERE ((state = 'requested'::text) AND (authority IS NOT NULL));
 CREATE INDEX card_stops_ordered ON public.card_stops USING btree (charged_at) WHERE (authority IS NOT NULL);
+CREATE INDEX card_stops_orders ON public.card_stops USING btree (authority, due_at) WHERE (state = 'requested'::text);
 CREATE INDEX card_stops_requested ON public.card_stops USING btree (card_id) WHERE (state = 'requested'::text);
 CREATE INDEX card_stops_resumed ON public.card_stops USING btree (resumed_at) WHERE (resumed_at IS NOT NULL);
 CREATE INDEX card_stops_unconfirmed ON public.card_stops USING btree (card_id) WHERE ((state = 'requested'::text) AND (acknowledged_at IS NOT NULL));

@@ -24,11 +24,13 @@ import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
 import { LimitsInForce } from './limits/limits-in-force.ts';
-import { makeOverPackageUrgent } from './results/over-package.ts';
+import { OrderCalls } from './orders/order-calls.ts';
+import { OrderWorker } from './orders/order-worker.ts';
+import { StopRulesWatch } from './orders/stop-rules-watch.ts';
+import { orderWantedStops } from './orders/wanted-stops.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
 import { StatsRecorder } from './stats/stats-recorder.ts';
-import { StopRulesWatch } from './tasks/package.ts';
 import { makeTask } from './tasks/reading-tasks.ts';
 import { cardPaceOf } from './work/card-pace.ts';
 import { CardReader } from './work/card-reader.ts';
@@ -37,6 +39,8 @@ import { Worker } from './work/worker.ts';
 
 /** An instance is not ready after this long without an answer to a claim or to the query for the configs. */
 const STALLED_MS = 10_000;
+/** What orders call. */
+const CALLED_BY_ORDERS = ['card_status', 'stop', 'start'] as const;
 /** Time after the drain to release leases and send the last statistics. */
 const FAREWELL_MS = 3_000;
 
@@ -52,6 +56,9 @@ export class Engine implements Service {
   readonly #stats: StatsRecorder;
   readonly #heartbeat: Heartbeat;
   readonly #workers: readonly Worker[];
+  /** null: this instance makes no calls. */
+  readonly #orders: OrderWorker | null;
+  readonly #calendar: MonthCalendar;
   readonly #leaderServices: readonly Service[];
   readonly #outages: OutageWatch;
   readonly #webhooks: WebhookSender;
@@ -79,9 +86,12 @@ export class Engine implements Service {
     this.#database = new DatabaseUse(this.#configs, this.#reader, this.#writer, clock);
     const describe = () => this.describe();
     this.#heartbeat = new Heartbeat({ ...loop('heartbeat'), live, presence, describe });
-    this.#workers = roles.includes('worker') ? TASK_TYPES.map((taskType) => this.#makeWorker(taskType)) : [];
+    this.#calendar = new MonthCalendar(timeZone);
+    const polls = roles.includes('worker');
+    this.#workers = polls ? TASK_TYPES.map((taskType) => this.#makeWorker(taskType)) : [];
+    this.#orders = polls ? this.#makeOrderWorker() : null;
     this.#leaderServices = roles.includes('scheduler')
-      ? leaderServices(settings, deps, this.#configs, this.#errors)
+      ? leaderServices(settings, deps, this.#configs, this.#errors, (cardIds) => this.#orderStops(cardIds))
       : [];
     const { runbookUrl } = settings.alerts;
     const messages: NoticeMeans = { secrets, timeZone, fleet, runbookUrl, guard, meter, clock, log };
@@ -102,7 +112,7 @@ export class Engine implements Service {
       sends: () => this.leads || this.#outages.sendsForAll,
       random: deps.random,
     });
-    this.#pulse = new Pulse([this.#heartbeat, ...this.#workers], clock);
+    this.#pulse = new Pulse([this.#heartbeat, ...this.#loops], clock);
   }
 
   /** @returns why this instance is not ready, a sentence each; empty when it is ready. */
@@ -161,7 +171,7 @@ export class Engine implements Service {
       probeAddress: this.deps.probeAddress(),
       startedAtMs: this.#startedAtMs,
       heartbeatAtMs: this.deps.clock.now(),
-      inFlight: sum(this.#workers.map((worker) => worker.inFlight)),
+      inFlight: sum(this.#loops.map((loop) => loop.inFlight)),
       cacheHits: hits,
       cacheMisses: misses,
       breakers: this.deps.gateway.breakers(),
@@ -188,7 +198,7 @@ export class Engine implements Service {
     await this.#outages.start();
     await this.#webhooks.start();
     await this.#stats.start();
-    for (const worker of this.#workers) await worker.start();
+    for (const loop of this.#loops) await loop.start();
     this.#phase = 'running';
     const { instanceId, roles, version } = this.settings;
     const kinds = [live.kind, records.kind];
@@ -211,8 +221,28 @@ export class Engine implements Service {
     }
   }
 
+  /** What calls the gateway. */
+  get #loops(): ReadonlyArray<Worker | OrderWorker> {
+    return this.#orders === null ? this.#workers : [...this.#workers, this.#orders];
+  }
+
+  /** Orders the stops of those cards that are over their package and that nothing spares. */
+  async #orderStops(cardIds: readonly number[]): Promise<void> {
+    const { records, offers, log } = this.deps;
+    const ordered = await orderWantedStops(
+      {
+        ...{ records, offers, log, calendar: this.#calendar },
+        matcher: () => this.#configs.matcher,
+        stopRules: () => this.#stopRules.rules,
+        fleetNow: () => this.#fleetClock.now(),
+      },
+      cardIds,
+    );
+    if (ordered > 0) this.#orders?.notice();
+  }
+
   async #drain(): Promise<void> {
-    await this.#stopTogether(this.#workers);
+    await this.#stopTogether(this.#loops);
     await this.#writer.stop();
   }
 
@@ -242,15 +272,13 @@ export class Engine implements Service {
   }
 
   #makeWriter(): ResultWriter {
-    const { live, records, offers, meter, clock, random, log } = this.deps;
-    const { writeBuffer, retryBaseMs, leaseMs, queueCap } = this.settings.polling;
-    const matcher = () => this.#configs.matcher;
+    const { live, records, meter, clock, random, log } = this.deps;
+    const { writeBuffer, retryBaseMs, leaseMs } = this.settings.polling;
     return new ResultWriter({
       ...{ live, records, meter, clock, random, log, writeBuffer, retryBaseMs, leaseMs },
       onWritten: async (outcomes, outdated) => {
         await this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...outdated]);
-        const over = outcomes.filter((o) => o.overPackage).map((o) => o.cardId);
-        await makeOverPackageUrgent({ live, records, offers, matcher, queueCap }, over);
+        await this.#orderStops(outcomes.filter((o) => o.overPackage).map((o) => o.cardId));
       },
       onError: (stage, error, retryInMs) => this.#errors.for(`result-writer ${stage}`)(error, retryInMs),
     });
@@ -282,15 +310,27 @@ export class Engine implements Service {
   }
 
   #makeTask(taskType: TaskType): Task {
-    const { live, records, gateway, offers, audit, meter, clock, log } = this.deps;
-    const { usage, timeZone, polling } = this.settings;
+    const { records, gateway, audit, meter, log } = this.deps;
     return makeTask(taskType, {
-      ...{ records, gateway, offers, audit, meter, clock, log, reader: this.#reader },
-      calendar: new MonthCalendar(timeZone),
-      maxMbitPerSecond: usage.maxMbitPerSecond,
-      leaseMs: polling.leaseMs,
+      ...{ records, gateway, audit, meter, log, calendar: this.#calendar },
+      maxMbitPerSecond: this.settings.usage.maxMbitPerSecond,
+    });
+  }
+
+  #makeOrderWorker(): OrderWorker {
+    const { live, records, gateway, offers, audit, pace, clock, random, log } = this.deps;
+    const { leaseMs } = this.settings.polling;
+    return new OrderWorker({
+      ...{ clock, onError: this.#errors.for('order-worker') },
+      ...{ live, records, gateway, offers, leaseMs, random, log },
+      matcher: () => this.#configs.matcher,
       stopRules: () => this.#stopRules.rules,
-      again: (cardIds) => live.work.makeUrgent('package', cardIds, 'urgent', polling.queueCap),
+      isPaced: CALLED_BY_ORDERS.some((name) => pace?.counts(name)),
+      calls: new OrderCalls({
+        ...{ gateway, records, reader: this.#reader, audit, calendar: this.#calendar, leaseMs, clock, log },
+        stopRules: () => this.#stopRules.rules,
+        fleetNow: () => this.#fleetClock.now(),
+      }),
     });
   }
 }

@@ -27,6 +27,12 @@ export class FleetClock extends LoopService<LoopMeans & { readonly records: Pick
     return Math.abs(claimedAtMs - byRecordsMs) <= AGREE_MS ? claimedAtMs : byRecordsMs;
   }
 
+  /** @returns now, epoch milliseconds, by the record store's clock. */
+  now(): number {
+    const { clock } = this.deps;
+    return this.#offsetMs === null ? clock.now() : this.#offsetMs + clock.monotonic();
+  }
+
   async runOnce(): Promise<number> {
     const askedAt = this.deps.clock.monotonic();
     const nowMs = await this.deps.records.now();

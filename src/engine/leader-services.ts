@@ -13,12 +13,12 @@ import { type LeaderMeans, Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
 import { LimitsInForce } from './limits/limits-in-force.ts';
 import { PauseLog } from './limits/pause-log.ts';
+import { MonthStart, OrderUpkeep } from './orders/order-upkeep.ts';
 import { UsageJumpWatch } from './results/usage-jump-watch.ts';
 import type { ConfigWatch } from './schedule/config-watch.ts';
 import { Initialiser } from './schedule/initialiser.ts';
 import { Scheduler } from './schedule/scheduler.ts';
 import { HistorySampler } from './stats/history-sampler.ts';
-import { MonthStart, OrderFeeder } from './stops/order-feeder.ts';
 import { TriggerFeeder } from './trigger-feeder.ts';
 import { Reaper } from './work/reaper.ts';
 
@@ -27,8 +27,9 @@ export function leaderServices(
   deps: EngineDeps,
   watch: ConfigWatch,
   errors: ErrorReporter,
+  orderStops: (cardIds: readonly number[]) => Promise<void>,
 ): Service[] {
-  const { live, records, clock, log, digest, audit, offers, rateLimits, health, fleet, guard, meter } = deps;
+  const { live, records, clock, log, digest, audit, rateLimits, health, fleet, guard, meter } = deps;
   const { queueCap, leaseMs, initBatch, initPauseMs, adaptiveConcurrency } = settings.polling;
   const { resumeAtMonthStart } = settings.stops;
   const { schedule, pauseMs } = settings.cleanup;
@@ -53,7 +54,7 @@ export function leaderServices(
     new Scheduler({ ...lead('scheduler'), rings: live.rings, matcher, queueCap }),
     new Initialiser({
       ...lead('initialiser'),
-      ...{ live, records, offers, calendar, matcher, initBatch, initPauseMs, queueCap },
+      ...{ live, records, orderStops, calendar, matcher, initBatch, initPauseMs, queueCap },
       onProgress: ({ status, reason, total, loaded, batch, batches }) =>
         log.info({ status, reason, total, loaded, batch, batches }, INITIALISING),
       onReconcile: (reason) => log.warn({ reason }, 'the schedule is compared with all cards'),
@@ -73,9 +74,9 @@ export function leaderServices(
       ...{ triggers: records.triggers, work: live.work, manual: live.manual, rateLimits, log },
     }),
     new Reaper({ ...lead('reaper'), live, records, calendar, leaseMs, log }),
-    new OrderFeeder({
-      ...lead('order-feeder'),
-      ...{ live, records, queueCap, log },
+    new OrderUpkeep({
+      ...lead('order-upkeep'),
+      ...{ records, log },
       monthStart: new MonthStart({ enabled: resumeAtMonthStart, records, live, audit, calendar, clock, log }),
     }),
     new HistorySampler({ ...lead('history-sampler'), live }),

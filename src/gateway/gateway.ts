@@ -89,6 +89,12 @@ export interface Pass {
   giveBack(): void;
 }
 
+export interface GatherMeans {
+  readonly signal?: AbortSignal;
+  /** For the rate limits; absent: the call follows from another one. */
+  readonly participant?: 'order' | 'follow_up';
+}
+
 export interface Gateway {
   /**
    * Calls one interface for one card and logs the call (contract, "Logs").
@@ -104,12 +110,12 @@ export interface Gateway {
     pass?: Pass,
   ): Promise<GatewayAnswer>;
   /**
-   * Gathers what a call that follows a poll has to wait for: a call of the rate limits, a free connection, the permit of flow
+   * Gathers what a call of an order, or one that follows a poll, has to wait for: a call of the rate limits, a free connection, the permit of flow
    * control. A call with an effect gathers first, and claims its card then.
    * @param withinMs Infinity: as long as it takes, or until the signal aborts.
    * @throws GatewayError `held`.
    */
-  gather(interfaceName: InterfaceName, withinMs: number, signal?: AbortSignal): Promise<Pass>;
+  gather(interfaceName: InterfaceName, withinMs: number, means?: GatherMeans): Promise<Pass>;
   /** True for a cardStatus value that means the card is stopped. */
   isStoppedStatus(cardStatus: string): boolean;
 }

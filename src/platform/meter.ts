@@ -6,7 +6,7 @@ export const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'failed', 'stopped'] as
 export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 
 /** Where work waited before an instance claimed it. */
-export const LANES = ['schedule', 'urgent', 'retry', 'manual'] as const;
+export const LANES = ['schedule', 'retry', 'manual'] as const;
 /** What became of claimed work, as it is settled. */
 export const VERDICTS = ['done', 'failed', 'returned', 'early'] as const;
 

@@ -2,13 +2,7 @@
 // force again, and still count.
 import { afterEach, expect, it } from 'vitest';
 import type { TaskType } from '../../src/domain/task-type.ts';
-import {
-  inForceAgain,
-  startLimitedFleet,
-  triggersWait,
-  turns,
-  urgentCardsWait,
-} from '../support/limited-fleet.ts';
+import { inForceAgain, startLimitedFleet, triggersWait, turns } from '../support/limited-fleet.ts';
 import { exceeding, type InFlight } from '../support/limited-gateway.ts';
 import { waitFor } from '../support/processes.ts';
 
@@ -31,7 +25,6 @@ it('a Redis that loses all data six times lets no call begin above limits and ce
     await fleet.cli('concurrency', 'set', String(narrow), '2', '--yes');
     await waitFor(() => gateway.inFlight[wide as TaskType] >= 5, { what: `5 calls of ${wide} at a time` });
     await triggersWait(fleet.redis);
-    await urgentCardsWait(fleet.redis);
     gateway.mark();
     gateway.hold();
     await fleet.cli('concurrency', 'set', String(narrow), '100', '--yes');

@@ -148,7 +148,8 @@ it('claims stops as fast while all that were held are released', async () => {
   }
   const held = ({ cards }: Size) => (cards - FREE) / 2 + CALLS;
   expect(released).toEqual({ small: held(small), large: held(large) });
-  expect(await large.records.stops.due(1_000)).toHaveLength(1_000);
+  const turn = { most: 1_000, resumesFirst: 0, stops: true, resumes: true, mode: 'enforce' } as const;
+  expect(await large.records.orders.take(turn, LEASE_MS)).toHaveLength(1_000);
   await expectSimilarTimes(async (size, i) => {
     const claim = await size.records.stops.claim(sim(2 * i + 1), MONTH, LEASE_MS, UNLIMITED);
     expect(claim.state).toBe('granted');

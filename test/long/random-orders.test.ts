@@ -6,6 +6,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
+import { OrderCalls } from '../../src/engine/orders/order-calls.ts';
 import { PackageTask } from '../../src/engine/tasks/package.ts';
 import { CardReader } from '../../src/engine/work/card-reader.ts';
 import { Deadline } from '../../src/engine/work/task.ts';
@@ -169,18 +170,14 @@ async function poll(cardId: number): Promise<void> {
   if (!(isDisorder && drawnIn(0.05))) leases.set(cardId, leaseEnd);
   const { records } = stores;
   const worker = new Frail();
-  const task = new PackageTask({
-    gateway,
-    offers: () => true,
-    records: { stops: worker.with(records.stops), resumes: worker.with(records.resumes) },
-    audit: { log: () => {} },
-    reader,
-    calendar,
+  const stops = worker.with(records.stops);
+  const audit = { log: () => {} };
+  const task = new PackageTask({ gateway, records: { stops }, audit, calendar, log });
+  const calls = new OrderCalls({
+    ...{ gateway, reader, audit, calendar, leaseMs: LEASE_MS, clock: systemClock, log },
+    records: { stops, resumes: worker.with(records.resumes) },
     stopRules: () => UNLIMITED,
-    again: async () => {},
-    leaseMs: LEASE_MS,
-    clock: systemClock,
-    log,
+    fleetNow: () => Date.now(),
   });
   const card = (await reader.read([cardId])).get(cardId);
   if (card === undefined) throw new Error(`no card ${cardId}`);
@@ -188,6 +185,11 @@ async function poll(cardId: number): Promise<void> {
     const { outcome } = await task.poll(card, new Deadline(systemClock, claimedAt, LEASE_MS, Date.now()));
     await records.results.write([outcome]);
     if (outcome.stopped !== undefined) await reader.forget([cardId]);
+    if (outcome.overPackage)
+      await records.orders.want([cardId], calendar.monthOf(Date.now()), UNLIMITED, () => true);
+    const turn = { most: 1, resumesFirst: below(2), stops: true, resumes: true, mode: 'enforce' } as const;
+    for (const order of await records.orders.take(turn, LEASE_MS))
+      await calls.carryOut(order, (name) => gateway.gather(name, LEASE_MS));
   } catch {
     // The card is polled again: at once, or when the lease of the dead worker is over.
   }
@@ -271,7 +273,6 @@ async function carriedOut(): Promise<void> {
   await waitFor(
     async () => {
       for (const id of await resumes.open()) await resumes.handOut(id);
-      await resumes.due(100);
       // A call that was acknowledged without effect is made again after half a minute or more.
       for (const table of ['card_stops', 'card_resumes']) {
         await database.query(

@@ -10,6 +10,6 @@ export function cardRow(cardId: number, fields: Partial<CardImport> = {}): CardI
 /** A card that runs and was never read. */
 export function card(cardId: number, fields: Partial<Card> = {}): Card {
   const { realNameVerified: _, ...row } = cardRow(cardId);
-  const state = { realNameVerified: false, stopped: false, ordered: false, usage: null };
+  const state = { realNameVerified: false, stopped: false, usage: null };
   return { ...row, vendorId: null, ...state, ...fields };
 }

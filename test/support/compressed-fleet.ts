@@ -14,6 +14,8 @@ import { ConfigMatcher, type PollingConfig } from '../../src/domain/schedule/pol
 import type { TaskType } from '../../src/domain/task-type.ts';
 import { callPaceOf } from '../../src/engine/limits/call-pace.ts';
 import { ConcurrencyController } from '../../src/engine/limits/concurrency-controller.ts';
+import { OrderCalls } from '../../src/engine/orders/order-calls.ts';
+import { OrderWorker } from '../../src/engine/orders/order-worker.ts';
 import { ResultWriter } from '../../src/engine/results/result-writer.ts';
 import { ringOf, Scheduler } from '../../src/engine/schedule/scheduler.ts';
 import { StatsRecorder } from '../../src/engine/stats/stats-recorder.ts';
@@ -55,7 +57,7 @@ export interface CompressedFleetOptions {
   readonly instances?: number;
   readonly rateLimits?: readonly RateLimit[];
   /** What task package asks; none when absent. */
-  readonly records?: Pick<RecordStore, 'stops' | 'resumes'>;
+  readonly records?: Pick<RecordStore, 'stops' | 'orders'>;
   /** Of every card; unlimited when absent. */
   readonly allowanceMb?: number;
 }
@@ -87,7 +89,8 @@ export class CompressedFleet {
   };
   #writer: ResultWriter | null = null;
   #rateLimits: readonly RateLimit[] = [];
-  #records = {} as Pick<RecordStore, 'stops' | 'resumes'>;
+  /** null: no card is stopped. */
+  #records: Pick<RecordStore, 'stops' | 'orders'> | null = null;
   #allowanceMb: number | null = null;
   #join: (instanceId: string) => Promise<void> = async () => {};
 
@@ -148,7 +151,10 @@ export class CompressedFleet {
         triggers: { count: async () => {}, defer: async () => {} },
       },
       meter: { settled: () => {} },
-      onWritten: async () => {},
+      onWritten: async (outcomes) => {
+        const over = outcomes.filter((outcome) => outcome.overPackage).map(({ cardId }) => cardId);
+        await this.#records?.orders.want(over, '2026-11', UNLIMITED, () => true);
+      },
       log: {
         error: raise,
         warn: ({ count }: { count: number }) => raise(new Error(`${count} results were fenced`)),
@@ -232,19 +238,21 @@ export class CompressedFleet {
     const audit = { log: () => {} };
     const stopRules = () => UNLIMITED;
     const meter = { implausibleReading: () => {} };
-    const means = { leaseMs: 15_000, maxMbitPerSecond: 150, meter, log };
-    const deps = {
-      gateway,
-      offers: () => true,
-      records,
-      audit,
-      reader,
-      calendar,
-      stopRules,
-      again: async () => {},
-      clock: time,
-      ...means,
-    };
+    const stops = records?.stops ?? ({} as RecordStore['stops']);
+    const deps = { gateway, records: { stops }, audit, calendar, maxMbitPerSecond: 150, meter, log };
+    if (records !== null) {
+      const calls = new OrderCalls({
+        ...{ gateway, reader, audit, calendar, stopRules, leaseMs: 15_000, clock: time, log },
+        records: { stops, resumes: {} as RecordStore['resumes'] },
+        fleetNow: () => time.now(),
+      });
+      const orders = new OrderWorker({
+        ...{ calls, live, records, gateway, stopRules, clock: time, log, onError, random: this.#random },
+        ...{ offers: () => true, matcher: () => matcher, isPaced: pace !== null, leaseMs: 15_000 },
+      });
+      void orders.start();
+      this.#services.push(orders);
+    }
     return taskTypes.map(
       (taskType) =>
         new Worker({

@@ -89,13 +89,6 @@ export async function triggersWait(redis: Pick<Redis, 'llen'>): Promise<void> {
   );
 }
 
-/** Waits until cards wait that are over their package. */
-export async function urgentCardsWait(redis: Pick<Redis, 'zcount'>): Promise<void> {
-  await waitFor(async () => (await redis.zcount('polling:queue:package', '-inf', -1)) > 0, {
-    what: 'urgent cards to wait',
-  });
-}
-
 /** Waits until all of record is in force in this life of Redis. */
 export async function inForceAgain(redis: Pick<Redis, 'info' | 'get'>): Promise<void> {
   const life = /run_id:(\w+)/.exec(await redis.info('server'))?.[1];

@@ -65,7 +65,7 @@ export class LosingFleet {
       ...common,
       live,
       records: this.#records(),
-      offers: () => true,
+      orderStops: async () => {},
       calendar: new MonthCalendar('UTC'),
       initBatch: this.initBatch,
       initPauseMs: 1_000,

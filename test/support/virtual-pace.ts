@@ -150,7 +150,7 @@ class PaceLimitState {
     let yields = this.#yields;
     const rank = ({ name, tag }: typeof me) => {
       if (name === 'follow_up') return FIRST;
-      return name === 'urgent' && !yields ? SECOND : tag;
+      return name === 'order' && !yields ? SECOND : tag;
     };
     const mostKept = Math.ceil(this.bucket.capacity / 2);
     let got = 0;
@@ -168,7 +168,7 @@ class PaceLimitState {
       }
       next.tag += 1;
       next.want -= 1;
-      if (next.name !== 'follow_up') yields = next.name === 'urgent';
+      if (next.name !== 'follow_up') yields = next.name === 'order';
     }
     return { got, needed: 0 };
   }
@@ -193,7 +193,7 @@ class PaceLimitState {
       mine.tag += granted;
       this.#level = Math.max(0, this.#level - granted);
       this.taken += granted;
-      if (participant !== 'follow_up') this.#yields = participant === 'urgent';
+      if (participant !== 'follow_up') this.#yields = participant === 'order';
     }
     return waitMs;
   }

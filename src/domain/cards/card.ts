@@ -31,8 +31,6 @@ const STATE: Readonly<Record<keyof CardState, true>> = { realNameVerified: true,
 export const STATE_FIELDS = Object.keys(STATE) as ReadonlyArray<keyof CardState>;
 
 export interface Card extends CardAttributes, CardState {
-  /** True while an order of an operator waits for the card: to stop it, to judge its stop anew, or to resume it. */
-  readonly ordered: boolean;
   /** The newest month with a reading; null before the first one. */
   readonly usage: UsageMonth | null;
 }

@@ -20,6 +20,7 @@ type WhyNot =
   | 'not_over' // unknown, within its allowance, or its usage is in doubt
   | 'done' // stopped once in this month with this SIM and allowance, resumed, or dismissed
   | 'held' // held before, and the cause is not over
+  | 'resuming' // the card waits in a run that resumes it, which an operator made later
   | 'claimed' // a call is under way, or its outcome is not known yet
   | 'unconfirmed'; // acknowledged without effect, and not to be called again yet
 
@@ -54,6 +55,7 @@ export function decideStop(facts: CardOrders, shown: ShownCard, control: StopCon
   const no = (why: WhyNot) => ({ act: 'none', why, stop }) as const;
   if (!isOfCard(card, shown)) return no('other_iccid');
   if (order === null && !isOver(card, facts.usage)) return no('not_over');
+  if (facts.resumes.some(({ state }) => state === 'waiting')) return no('resuming');
   // Also a call of another month: two calls for a SIM may not be under way at once.
   const claimed = facts.stops.find(
     (one) => isClaimed(one, now) && (one === stop || (one.iccid === card.iccid && isUnanswered(one))),
@@ -118,6 +120,11 @@ export function isClaimed({ state, claimedUntil }: StopOrder, now: number): bool
 /** What an operator decided about the SIM that the card had is not for the one that it has. */
 function isForFormerIccid({ state, authority, iccid }: StopOrder, card: CardFacts): boolean {
   return state === 'requested' && authority !== null && iccid !== card.iccid;
+}
+
+/** No call of it may take effect. */
+export function isUncalled({ chargedAt, acknowledgedAt, unresolved }: StopOrder): boolean {
+  return chargedAt === null && acknowledgedAt === null && !unresolved;
 }
 
 /** The same stop is called again. */
@@ -199,14 +206,6 @@ export function holdEnd(
     : { heldFor: 'jump_end', heldUntil: null };
 }
 
-/** Whether a card must be stopped: over its package, not known as stopped, and spared by no stop of that month. */
-export function isWanted(facts: CardOrders, jump: JumpFacts): boolean {
-  const { card, usage, month, stops } = facts;
-  if (card === null || card.stopped || !isOver(card, usage)) return false;
-  const stop = stops.find((one) => one.month === month);
-  return stop === undefined || !spares(stop, card, readAtOf(facts), jump);
-}
-
 /**
  * Why a card that is over its package in the present month runs. over_running: nothing explains it. spared: an operator decided so.
  * null: it is not over, does not run, or a stop explains it: one that waits, that was only observed, or that the gateway acknowledged,
@@ -234,7 +233,7 @@ export const LATE_AT_MOST_MS = 86_400_000;
 
 /**
  * Whether a stop has nothing to wait for any more, because its card is not over its package, is stopped, or the month is over: one that is
- * held or was observed, and one whose last call had no effect for a day.
+ * held, was observed or was not called, and one whose last call had no effect for a day.
  */
 export function isUnwanted(stop: StopOrder, { card, now, newestUsage }: CardOrders): boolean {
   const { state, authority, chargedAt, requestedAt } = stop;
@@ -242,7 +241,7 @@ export function isUnwanted(stop: StopOrder, { card, now, newestUsage }: CardOrde
     state === 'requested' &&
     authority === null &&
     !isClaimed(stop, now) &&
-    (chargedAt ?? requestedAt) < now - LATE_AT_MOST_MS;
+    (isUncalled(stop) || (chargedAt ?? requestedAt) < now - LATE_AT_MOST_MS);
   const isWaiting = state === 'held' || state === 'observed' || isLeft;
   const usage = newestUsage?.month === stop.month ? newestUsage : null;
   const isWantedStill =

@@ -2,7 +2,7 @@
 // shows of the card. Each function takes the facts of the card and returns what is to be written, all of it or nothing. Pure.
 import type { CardFacts, CardOrders, CardResume, Changes, ShownCard, StopOrder } from './card-orders.ts';
 import { exceeds, isOfCard, type ResumeVerdict } from './decide.ts';
-import { BEGINNING, pauseMs } from './stop-outcomes.ts';
+import { BEGINNING, pauseMs, SOON_MS } from './stop-outcomes.ts';
 
 /** A resume ends as failed after so many calls that were acknowledged without effect, or refused. */
 const UNCONFIRMED_AT_MOST = 5;
@@ -16,9 +16,9 @@ export function resumeDecided({ now }: CardOrders, decision: ResumeVerdict, leas
   const { resume } = decision;
   if (decision.act === 'call') {
     const unresolved = resume.claimedUntil !== null;
-    return {
-      resumes: [{ ...resume, unresolved, claimedUntil: now + leaseMs, attempts: resume.attempts + 1 }],
-    };
+    const claimedUntil = now + leaseMs;
+    const attempts = resume.attempts + 1;
+    return { resumes: [{ ...resume, unresolved, claimedUntil, dueAt: claimedUntil, attempts }] };
   }
   return decision.why === 'settling'
     ? { resumes: [{ ...resume, dueAt: Math.min(resume.dueAt, now + SETTLING_AGAIN_MS) }] }
@@ -137,10 +137,11 @@ export function resumeAcknowledged(facts: CardOrders, runId: string, attempt: nu
   const resume = claimedResume(facts, runId, attempt);
   if (resume === undefined) return null;
   const unconfirmed = resume.unconfirmed + 1;
+  const claimedUntil = facts.now + pauseMs(resume.unconfirmed);
   return withoutEffect(facts, resume, unconfirmed >= UNCONFIRMED_AT_MOST, {
     unconfirmed,
     lastError: 'acknowledged, and the card is still stopped',
-    claimedUntil: facts.now + pauseMs(resume.unconfirmed),
+    ...{ claimedUntil, dueAt: claimedUntil },
   });
 }
 
@@ -152,7 +153,8 @@ export function resumeAbandoned(
   const resume = claimedResume(facts, runId, attempt);
   if (resume === undefined) return null;
   const refused = resume.refused + Number(isRefused);
-  const changed = { refused, lastError: error, claimedUntil: null };
+  const dueAt = facts.now + (isRefused ? pauseMs(resume.refused) : SOON_MS);
+  const changed = { refused, lastError: error, claimedUntil: null, dueAt };
   return withoutEffect(facts, resume, isRefused && refused >= REFUSED_AT_MOST, changed);
 }
 

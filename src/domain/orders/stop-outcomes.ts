@@ -12,11 +12,13 @@ import type {
   StopOrder,
 } from './card-orders.ts';
 import {
+  decideStop,
   goesOn,
   isClaimed,
   isFormerCall,
   isOfCard,
   isOver,
+  isUncalled,
   LATE_AT_MOST_MS,
   orderOf,
   type StopVerdict,
@@ -26,6 +28,8 @@ import { counted, type StopCounts, uncounted } from './stop-budget.ts';
 /** Between calls that are acknowledged without effect: from half a minute, doubling, to an hour. */
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 3_600_000;
+/** After a call that could not be made, or that the gateway took for no card. */
+export const SOON_MS = 10_000;
 
 const OF_FORMER_ICCID = 'the card has another SIM now';
 
@@ -46,11 +50,12 @@ export function stopDecided(
   const lost = isAnew ? lostCall(stop, card) : null;
   const changes = { ...ended, ...(lost === null ? {} : { audit: lost }) };
   const written = (next: StopOrder) => ({ ...changes, stops: [...(ended.stops ?? []), next] });
-  const next = judgedStop(facts, decision);
+  const next = { ...judgedStop(facts, decision), attempts: (stop?.attempts ?? 0) + 1 };
   if (act === 'observe') return written({ ...next, state: 'observed' });
   if (act === 'hold') return written({ ...next, state: 'held', heldBy: decision.heldBy });
+  const claimedUntil = now + leaseMs;
   return {
-    ...written({ ...next, claimedUntil: now + leaseMs, chargedAt: now }),
+    ...written({ ...next, claimedUntil, dueAt: claimedUntil, chargedAt: now }),
     counts: counted(takenBack(control.counts, isAnew ? null : (stop?.chargedAt ?? null))),
     // From here on, a card found stopped is the result of this stop.
     ...(card.stopped ? { card: { iccid: card.iccid, stopped: false } } : {}),
@@ -71,17 +76,39 @@ function judgedStop(
     readingMb: ofMonth?.lastReadingMb ?? null,
     state: 'requested',
     heldBy: null,
+    dueAt: null,
     claimedUntil: null,
     chargedAt: null,
     completedAt: null,
     resumedAt: null,
     stopAgain: false,
   } as const;
-  const attempts = (stop?.attempts ?? 0) + 1;
   if (stop !== null && goesOn(stop, card)) {
-    return { ...stop, ...judged, attempts, unresolved: stop.claimedUntil !== null };
+    return { ...stop, ...judged, unresolved: stop.claimedUntil !== null };
   }
-  return { ...BEGINNING, ...judged, month, version: stop?.version ?? null, attempts, requestedAt: now };
+  const { version = null, attempts = 0 } = stop ?? {};
+  return { ...BEGINNING, ...judged, month, version, attempts, requestedAt: now };
+}
+
+/**
+ * A card was read, or changed: its stop is ordered if it is over its package and nothing spares it, or is held or observed at once. A
+ * stop that is open already stays so.
+ * @returns null: no stop of the card is wanted, or nothing about it is new.
+ */
+export function stopWanted(
+  facts: CardOrders,
+  control: StopControlFacts,
+): { readonly decision: StopVerdict; readonly changes: Changes } | null {
+  const { card, now } = facts;
+  if (card === null || card.stopped || !isOver(card, facts.usage)) return null;
+  const decision = decideStop(facts, card, control);
+  if (decision.act !== 'call') return { decision, changes: stopDecided(facts, card, decision, control, 0) };
+  const { stop, isAnew } = decision;
+  const isOpen = stop !== null && goesOn(stop, card);
+  if (isOpen && stop.dueAt !== null) return null;
+  const lost = isAnew ? lostCall(stop, card) : null;
+  const ordered = isOpen ? { ...stop, dueAt: now } : { ...judgedStop(facts, decision), dueAt: now };
+  return { decision, changes: { stops: [ordered], ...(lost === null ? {} : { audit: lost }) } };
 }
 
 /** Of a stop that nobody has called yet. */
@@ -110,31 +137,33 @@ function lostCall(stop: StopOrder | null, { cardId }: CardFacts): AuditedChange 
 }
 
 /**
- * Orders of operators that have nothing to wait for: for a SIM that the card had, and released stops of a card that is not over any more,
- * or whose month is.
+ * Stops that have nothing to wait for: orders of operators for a SIM that the card had, and those of a card that is not over any more, or
+ * of a month that is. One whose call may still take effect is only not called again.
  */
 function endedOrders(facts: CardOrders, shown: ShownCard): Changes {
   const { card, now, month, stops } = facts;
   if (card === null) return {};
-  const open = stops.filter(
-    (stop) => stop.state === 'requested' && stop.authority !== null && !isClaimed(stop, now),
-  );
-  const dismissed = open.filter(({ iccid }) => iccid !== card.iccid);
+  const open = stops.filter((stop) => stop.state === 'requested' && !isClaimed(stop, now));
+  const dismissed = open.filter(({ authority, iccid }) => authority !== null && iccid !== card.iccid);
   // The status was asked of another SIM: nothing is known about this one.
   const isAskedOf = isOfCard(card, shown);
   const isOrdered = open.some((stop) => stop.authority === 'operator' && stop.iccid === card.iccid);
   const isOpen = isOrdered || isOver(card, facts.usage);
-  const dropped = open.filter(
+  const ended = open.filter(
     (stop) =>
-      stop.authority === 'released' &&
+      stop.authority !== 'operator' &&
       isAskedOf &&
       !dismissed.includes(stop) &&
       (stop.month < month || (stop.month === month && !isOpen)),
   );
+  const dropped = ended.filter((stop) => stop.authority === 'released' || isUncalled(stop));
+  const parked = ended.filter((stop) => !dropped.includes(stop) && stop.dueAt !== null);
+  const changed = [
+    ...dismissed.map((stop) => dismissedFor(stop, OF_FORMER_ICCID)),
+    ...parked.map((stop) => ({ ...stop, dueAt: null })),
+  ];
   return {
-    ...(dismissed.length === 0
-      ? {}
-      : { stops: dismissed.map((stop) => dismissedFor(stop, OF_FORMER_ICCID)) }),
+    ...(changed.length === 0 ? {} : { stops: changed }),
     ...(dropped.length === 0 ? {} : { dropped }),
   };
 }
@@ -174,6 +203,9 @@ function completed(facts: CardOrders, { iccid }: ShownCard, counts: StopCounts):
   const stop = facts.stops.find(open);
   if (stop === undefined) return null;
   if (stop.claimedUntil !== null && stop.chargedAt === null && stop.claimedUntil > now) return null;
+  const stopped = card?.iccid === iccid && !card.stopped ? { card: { iccid, stopped: true } } : {};
+  // Another system stopped the card.
+  if (stop.authority === null && isUncalled(stop)) return { dropped: [stop], ...stopped };
   const { usedMb, allowanceMb, authority, orderedBy, reason } = stop;
   // The call had an effect, although it was refused, and is not counted.
   const isUncounted =
@@ -181,7 +213,7 @@ function completed(facts: CardOrders, { iccid }: ShownCard, counts: StopCounts):
   return {
     stops: [{ ...stop, state: 'done', claimedUntil: null, completedAt: now }],
     ...(isUncounted ? { counts: counted(counts) } : {}),
-    ...(card?.iccid === iccid && !card.stopped ? { card: { iccid, stopped: true } } : {}),
+    ...stopped,
     audit: {
       action: 'card.stop',
       object: `card ${card?.cardId}`,
@@ -249,15 +281,15 @@ export function stopAcknowledged(facts: CardOrders, month: string, attempt: numb
   const { now } = facts;
   const { unconfirmed } = stop;
   const claimedUntil = now + pauseMs(unconfirmed);
-  const changed = { acknowledgedAt: now, unconfirmed: unconfirmed + 1, unresolved: false, claimedUntil };
-  return { stops: [{ ...stop, ...changed }] };
+  const changed = { acknowledgedAt: now, unconfirmed: unconfirmed + 1, unresolved: false };
+  return { stops: [{ ...stop, ...changed, claimedUntil, dueAt: claimedUntil }] };
 }
 
 export function pauseMs(unconfirmed: number): number {
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(unconfirmed, 30));
 }
 
-/** The call had no effect: the next may be made at once, and this one is not counted. @param isRefused the gateway refused the card */
+/** The call had no effect: the next may be made soon, and this one is not counted. @param isRefused the gateway refused the card */
 export function stopAbandoned(
   facts: CardOrders,
   { counts }: Pick<StopControlFacts, 'counts'>,
@@ -265,7 +297,8 @@ export function stopAbandoned(
 ): Changes | null {
   const stop = claimedStop(facts, month, attempt);
   if (stop === undefined) return null;
-  const changed = { claimedUntil: null, chargedAt: null, unresolved: isRefused, lastError: error };
+  const dueAt = facts.now + (isRefused ? pauseMs(stop.attempts - 1) : SOON_MS);
+  const changed = { claimedUntil: null, chargedAt: null, unresolved: isRefused, lastError: error, dueAt };
   return {
     stops: [{ ...stop, ...changed }],
     ...(stop.chargedAt === null ? {} : { counts: takenBack(counts, stop.chargedAt) }),

@@ -12,6 +12,7 @@ import {
   rateWords,
   stopWithinSeconds,
 } from '../../domain/limits/rate-limit.ts';
+import type { GatherMeans } from '../../gateway/gateway.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Pace, PaceGrant, PaceLimit, PaceParticipant } from '../../store/ports/live/pace.ts';
@@ -20,6 +21,8 @@ import type { Pace, PaceGrant, PaceLimit, PaceParticipant } from '../../store/po
 const TOUCH_EVERY_MS = 1_000;
 /** Longest rest of a follow-up call between two questions. */
 const MAX_REST_MS = 250;
+
+type Follower = NonNullable<GatherMeans['participant']>;
 
 /** Calls that may be made until a time. */
 interface CallGrant extends Pick<PaceGrant, 'calls' | 'waitMs'> {
@@ -61,8 +64,11 @@ export class CallPace extends LoopService<CallPaceDeps> {
   readonly name = 'call-pace';
   /** What was last logged about limits of other instances. */
   #stricter = '';
-  /** The follow-up calls of this instance ask one after the other. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** The calls of this instance ask one after the other: the first ones of orders, and those that follow from others. */
+  readonly #turns: Record<Follower, Promise<unknown>> = {
+    order: Promise.resolve(),
+    follow_up: Promise.resolve(),
+  };
 
   /** Keeps the buckets alive, and compares the limits in force with the configured ones. */
   async runOnce(): Promise<number> {
@@ -92,11 +98,16 @@ export class CallPace extends LoopService<CallPaceDeps> {
    * Waits until a call that follows a poll may be made: at once, within the next milliseconds.
    * @returns null when none was granted within the time, or before the signal aborted.
    */
-  followUp(interfaceName: InterfaceName, withinMs: number, signal?: AbortSignal): Promise<CallGrant | null> {
+  followUp(
+    interfaceName: InterfaceName,
+    withinMs: number,
+    { signal, participant = 'follow_up' }: GatherMeans,
+  ): Promise<CallGrant | null> {
     if (!this.counts(interfaceName)) return Promise.resolve(NOT_COUNTED);
     const until = this.deps.clock.monotonic() + withinMs;
-    const granted = this.#turn.then(() => this.#await(interfaceName, until, signal));
-    this.#turn = granted.catch(() => {});
+    const ask = () => this.#await(participant, interfaceName, until, signal);
+    const granted = this.#turns[participant].then(ask);
+    this.#turns[participant] = granted.catch(() => {});
     return granted;
   }
 
@@ -111,10 +122,15 @@ export class CallPace extends LoopService<CallPaceDeps> {
     return null;
   }
 
-  async #await(interfaceName: InterfaceName, until: number, signal?: AbortSignal): Promise<CallGrant | null> {
+  async #await(
+    participant: Follower,
+    interfaceName: InterfaceName,
+    until: number,
+    signal?: AbortSignal,
+  ): Promise<CallGrant | null> {
     const { clock } = this.deps;
     while (clock.monotonic() < until && signal?.aborted !== true) {
-      const grant = await this.take('follow_up', interfaceName, 1);
+      const grant = await this.take(participant, interfaceName, 1);
       const now = clock.monotonic();
       if (grant.calls > 0 && now <= Math.min(grant.expiresAt, until)) return grant;
       void grant.giveBack(grant.calls);

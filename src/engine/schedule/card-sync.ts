@@ -8,7 +8,6 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import { type RingState, ringKey } from '../../store/ports/live/rings.ts';
 import type { CardChanges } from '../../store/ports/records/card-records.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { makeOverPackageUrgent, type OverPackageDeps } from '../results/over-package.ts';
 import { ringOf } from './scheduler.ts';
 
 const PAGE_CARDS = 20_000;
@@ -18,9 +17,13 @@ const CALLS_A_PASS = 10;
 
 export class CardSync {
   constructor(
-    private readonly deps: OverPackageDeps & {
-      readonly live: Pick<LiveStore, 'rings'>;
+    private readonly deps: {
+      readonly live: Pick<LiveStore, 'rings' | 'cards' | 'work'>;
       readonly records: Pick<RecordStore, 'cards'>;
+      readonly matcher: () => ConfigMatcher;
+      readonly queueCap: number;
+      /** Orders the stops of cards that are over their package. */
+      readonly orderStops: (cardIds: readonly number[]) => Promise<void>;
       /** Throws when this instance no longer leads. */
       readonly requireLead: () => void;
     },
@@ -72,7 +75,7 @@ export class CardSync {
     const changedIds = changed.map((card) => card.cardId);
     await live.cards.drop([...changedIds, ...removed]);
     // The allowance of any of these cards may have been lowered.
-    await makeOverPackageUrgent(this.deps, changedIds);
+    await this.deps.orderStops(changedIds);
   }
 
   /** Puts each card into the ring that polls it, and removes it from the other rings of that task type. */

@@ -11,7 +11,6 @@
 // The live store does not fence what is written here, so every write first checks the lead: a process that was paused in a
 // pass must not undo what the next leader did. A pass ends with its lead, whose configs are outdated afterwards.
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
-import type { Offers } from '../../domain/gateway-interface.ts';
 import { MIN_BUCKETS } from '../../domain/schedule/phase.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -40,13 +39,14 @@ const RESIZE_STEPS_A_PASS = 512;
 export interface InitialiserDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity' | 'now'>;
   readonly records: Pick<RecordStore, 'cards' | 'configs' | 'identity' | 'stops'>;
-  readonly offers: Offers;
+  /** Orders the stops of cards that are over their package. */
+  readonly orderStops: (cardIds: readonly number[]) => Promise<void>;
   readonly calendar: MonthCalendar;
   readonly matcher: () => ConfigMatcher;
   /** Cards in one batch; initPauseMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;
   readonly initPauseMs: number;
-  /** At this queue length, changed cards that are over their package are no longer added to the queue. */
+  /** Cards that a ring adds to the queue halt at this length. */
   readonly queueCap: number;
   readonly onProgress: (progress: InitProgress) => void;
   /** Called when a fast pass starts to compare all rings with the cards. */

@@ -25,7 +25,6 @@ const MAX_AHEAD = 1_000;
 
 interface Waiting {
   readonly item: WorkItem;
-  readonly isUrgent: boolean;
   /** Monotonic clock. */
   readonly until: number;
   readonly end: (mayCall: boolean) => void;
@@ -86,12 +85,10 @@ export class PollPace {
 
   /** Waits until the call of this item may be sent: at once. @returns false when it is to be returned instead. */
   async turn(item: WorkItem, deadline: Deadline): Promise<boolean> {
-    const isUrgent = item.lane === 'urgent';
     const withinMs = Math.min(MAX_WAIT_MS, WAIT_SHARE * deadline.remainingMs());
     const until = this.deps.clock.monotonic() + withinMs;
     const mayCall = new Promise<boolean>((end) => {
-      const after = isUrgent ? this.#urgent : this.#waiting.length;
-      this.#waiting.splice(after, 0, { item, isUrgent, until, end });
+      this.#waiting.push({ item, until, end });
     });
     if (!this.#isAsking) void this.#ask();
     return mayCall;
@@ -107,12 +104,6 @@ export class PollPace {
       this.#claimed.delete(item);
       end(mayCall);
     }
-  }
-
-  /** How many urgent cards wait: before the others. */
-  get #urgent(): number {
-    const others = this.#waiting.findIndex(({ isUrgent }) => !isUrgent);
-    return others === -1 ? this.#waiting.length : others;
   }
 
   async #ask(): Promise<void> {
@@ -139,10 +130,7 @@ export class PollPace {
     // Calls that are granted while a token is waited for would all be sent when it comes.
     if (!(await withTimeout(MAX_REST_MS, this.deps.ready(), clock))) return 0;
     const callsFor = (cards: number) => Math.ceil(cards / cardsPerCall);
-    const urgent = this.#urgent;
-    const [participant, cards] =
-      urgent > 0 ? (['urgent', urgent] as const) : [taskType, this.#waiting.length];
-    const grant = await pace.take(participant, interfaceName, callsFor(cards));
+    const grant = await pace.take(taskType, interfaceName, callsFor(this.#waiting.length));
     // The store answered too late, or this process was stopped meanwhile: the calls would come on top of later ones.
     const calls = clock.monotonic() > grant.expiresAt ? 0 : grant.calls;
     const granted = this.#waiting.splice(0, calls * cardsPerCall);

@@ -3,7 +3,7 @@
 import type { Card } from '../../domain/cards/card.ts';
 import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import { type Clock, withTimeout } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 
 export interface TaskResult {
   readonly outcome: PollOutcome;
@@ -19,8 +19,6 @@ export interface Task {
   readonly taskType: TaskType;
   /** @throws GatewayError when the gateway did not answer for this card; CardpollError when a store did not. */
   poll(card: Card, deadline: Deadline): Promise<TaskResult>;
-  /** Ends what goes on after polls. */
-  stop?(): Promise<void>;
 }
 
 /**
@@ -41,7 +39,7 @@ export class Deadline {
   constructor(
     private readonly clock: Clock,
     private readonly claimedAt: number,
-    private readonly leaseMs: number,
+    leaseMs: number,
     private readonly claimedAtMs: number,
   ) {
     this.#endsAt = claimedAt + leaseMs / 2;
@@ -49,16 +47,6 @@ export class Deadline {
 
   remainingMs(): number {
     return this.#endsAt - this.clock.monotonic();
-  }
-
-  /** Waits for `work` at most half of the time that is left. @returns whether it ended; @throws what it throws in time. */
-  allows(work: Promise<unknown>): Promise<boolean> {
-    return withTimeout(this.remainingMs() / 2, work, this.clock);
-  }
-
-  /** The deadline of something that is claimed now. */
-  again(): Deadline {
-    return new Deadline(this.clock, this.clock.monotonic(), this.leaseMs, this.nowMs());
   }
 
   /** Now, epoch milliseconds, by the fleet's clock. */

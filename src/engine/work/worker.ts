@@ -44,8 +44,6 @@ const KEEP_SLOTS_EVERY_MS = 500;
 const MIN_BUDGET_MS = 20;
 /** Rest after cards could not be read (the record store is unavailable). */
 const READ_FAILURE_REST_MS = 1_000;
-/** The poll of a card with an order is retried for so long, whatever its interval is; then the leader makes it due again. */
-const ORDER_RETRIED_MS = 60_000;
 
 interface WorkerDeps extends LoopMeans {
   readonly task: Task;
@@ -160,7 +158,7 @@ export class Worker extends LoopService<WorkerDeps> {
       this.#onIdle = resolve;
       if (this.inFlight === 0) resolve();
     });
-    await Promise.all([idle, this.deps.task.stop?.()]);
+    await idle;
     await this.#releaseFreed();
   }
 
@@ -283,23 +281,20 @@ export class Worker extends LoopService<WorkerDeps> {
     // The change feed takes a removed card out of its rings; here the card only leaves the queue.
     if (card === null) return this.#end(item, manual ? 'failed' : 'done');
     const config = this.deps.matcher().match(this.deps.task.taskType, card);
-    const isOrdered = card.ordered && this.taskType === 'package';
-    // A disabled config stops at once, including its cards in the queue. Manual polls and orders are explicitly asked for.
-    if (!manual && !isOrdered && config?.status !== 1) return this.#end(item, 'done');
+    // A disabled config stops at once, including its cards in the queue. Manual polls are explicitly asked for.
+    if (!manual && config?.status !== 1) return this.#end(item, 'done');
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
     const scheduledMs = (config?.intervalSeconds ?? 0) * 1_000;
-    const pacedBy = isOrdered && !manual ? null : cardPace;
-    let retry = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
+    let retry = cardPace?.early(item, card, scheduledMs, deadline.nowMs());
     if (retry) return this.#end(item, 'early', retry);
     // Another trigger may poll the card meanwhile.
     if (this.#pace !== null && !(await this.#pace.turn(item, deadline))) return this.#end(item, 'returned');
-    retry = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
+    retry = cardPace?.early(item, card, scheduledMs, deadline.nowMs());
     if (retry) return this.#end(item, 'early', retry);
     cardPace?.polled(card.cardId);
     const poll = await this.#poller.poll(card, deadline);
     const alsoFor = cardPace?.triggersOf(item) ?? NONE;
-    const retriesMs = cardPace !== null ? 0 : scheduledMs;
-    const intervalMs = isOrdered ? ORDER_RETRIED_MS : retriesMs;
+    const intervalMs = cardPace !== null ? 0 : scheduledMs;
     // The writer retries a card like after a failed poll when it cannot write the outcome.
     if ('outcome' in poll)
       return this.#end(item, 'done', { ...retryOf(null, intervalMs), outcome: poll.outcome, alsoFor });

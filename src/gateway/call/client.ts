@@ -16,6 +16,7 @@ import {
   type CalledCard,
   type GatewayAnswer,
   GatewayError,
+  type GatherMeans,
   type Pass,
   type UpstreamGateway,
 } from '../gateway.ts';
@@ -122,7 +123,7 @@ export class GatewayClient implements UpstreamGateway {
     }
   }
 
-  gather(_: InterfaceName, withinMs: number, signal?: AbortSignal): Promise<Pass> {
+  gather(_: InterfaceName, withinMs: number, { signal }: GatherMeans = {}): Promise<Pass> {
     return this.#connections.seat(withinMs, signal);
   }
 

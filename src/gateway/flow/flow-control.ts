@@ -20,6 +20,7 @@ import {
   type Gateway,
   type GatewayAnswer,
   GatewayError,
+  type GatherMeans,
   type Pass,
   type Permit,
   type UpstreamGateway,
@@ -49,7 +50,7 @@ export interface CallGrant {
 /** The pace of calls that follow a poll. */
 export interface FollowUpPace {
   /** @returns null when no call was granted within the time, or before the signal aborted. */
-  followUp(interfaceName: InterfaceName, withinMs: number, signal?: AbortSignal): Promise<CallGrant | null>;
+  followUp(interfaceName: InterfaceName, withinMs: number, means: GatherMeans): Promise<CallGrant | null>;
   /** @returns the grant, or another one for it when its time is over; null: none was to be had at once. */
   renewed(grant: CallGrant, interfaceName: InterfaceName): Promise<CallGrant | null>;
 }
@@ -110,16 +111,16 @@ export class FlowControlledGateway implements Gateway, FlowControl {
   }
 
   /** The call of the rate limits comes first, since it may have to be waited for longest; it is soon too late again. */
-  async gather(interfaceName: InterfaceName, withinMs: number, signal?: AbortSignal): Promise<Pass> {
+  async gather(interfaceName: InterfaceName, withinMs: number, means: GatherMeans = {}): Promise<Pass> {
     const { gateway, pace, clock } = this.deps;
     const calls = this.#calls[interfaceName];
     const until = clock.monotonic() + withinMs;
     for (;;) {
-      const grant = pace ? await this.#granted(pace, interfaceName, until, signal) : null;
+      const grant = pace ? await this.#granted(pace, interfaceName, until, means) : null;
       const seatBy = Math.min(until, grant?.expiresAt ?? until);
-      const seat = await gateway.gather(interfaceName, seatBy - clock.monotonic(), signal).catch((error) => {
+      const seat = await gateway.gather(interfaceName, seatBy - clock.monotonic(), means).catch((error) => {
         void grant?.giveBack(1);
-        if (clock.monotonic() >= until || signal?.aborted === true) throw error;
+        if (clock.monotonic() >= until || means.signal?.aborted === true) throw error;
         return null;
       });
       if (seat === null) continue;
@@ -220,12 +221,12 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     pace: FollowUpPace,
     interfaceName: InterfaceName,
     until: number,
-    signal?: AbortSignal,
+    means: GatherMeans,
   ): Promise<CallGrant> {
     const { gateway, clock } = this.deps;
     const leftMs = () => until - clock.monotonic();
     await withTimeout(Math.min(LONGEST_HOLD_MS, leftMs()), gateway.ready(), clock);
-    const granted = await pace.followUp(interfaceName, leftMs(), signal).catch((cause: unknown) => {
+    const granted = await pace.followUp(interfaceName, leftMs(), means).catch((cause: unknown) => {
       throw held(interfaceName, `no call to ${interfaceName} was granted: ${messageOf(cause)}`, cause);
     });
     if (granted !== null) return granted;

@@ -28,7 +28,7 @@ export class CardOperations {
   }
 
   reportOf(
-    { usage, lastPolledAtMs, ordered: _, ...attributes }: CardRecord,
+    { usage, lastPolledAtMs, ...attributes }: CardRecord,
     schedules: Readonly<Record<TaskType, CardSchedule>>,
   ): CardReport {
     const usageMonth = this.month();

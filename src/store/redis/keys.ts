@@ -18,8 +18,7 @@ export function redisKeys(isCluster: boolean) {
 
   const ofTaskType = {
     /**
-     * Sorted set: card id -> when it is due (whole ms), or the lease token (never whole) of a running claim. Urgent cards
-     * have a score below 0 (prelude.lua).
+     * Sorted set: card id -> when it is due (whole ms), or the lease token (never whole) of a running claim.
      */
     queue: ofType('polling:queue'),
     /** List of `<card_id>` or `<card_id>:<trigger_id>`; the head is claimed next. */
@@ -41,15 +40,11 @@ export function redisKeys(isCluster: boolean) {
      * both.
      */
     retry: ofType('polling:retry'),
-    /**
-     * Sorted set: card id -> the token of the poll, or the time of the retry (ms), that a card waits for which became urgent
-     * meanwhile.
-     */
-    again: ofType('polling:again'),
     /** Sorted set: the slots that retries hold, as above. */
     retrySlots: ofType('polling:concurrency:retry-slots'),
     /**
-     * Hash: worker id -> "<claim number> <token>" of its last claim, and its urgent cards. `#` counts claims; `#other_at` is when work other
+     * Hash: worker id -> "<claim number> <token>" of its last claim. `#` counts claims; `#orders_until` is until when orders wait for
+     * slots; `#other_at` is when work other
      * than retries was last claimed; `#retry_credit` is the fraction of a slot that work-claim.lua grants retries;
      * `#seen_ms` and `#set_back` are the state of work-follow-clock.lua.
      */

@@ -26,6 +26,19 @@ local function is_in_force(in_force_key)
   return redis.call('GET', in_force_key) == life()
 end
 
+-- Returns what may be claimed at once, and 1 where limits and pauses of record are in force, else 0: nothing is claimed without a limit.
+local function limit_in_force(limit_key, effective_key, in_force_key)
+  local limits, in_force = redis.call('MGET', limit_key, effective_key), is_in_force(in_force_key) and 1 or 0
+  return math.min(tonumber(limits[1] or '') or 0, tonumber(limits[2] or '') or math.huge) * in_force, in_force
+end
+
+-- While polls and orders wait, each takes half of the slots that are free. They take turns with an odd one, in windows of time, so
+-- that neither waits for the other's turn if that does not come. Returns the share of polls.
+local TURN_MS, ORDERS_WAIT_MS = 50, 1500
+local function polls_share(free, now)
+  return math.floor((free + math.floor(now / TURN_MS) % 2) / 2)
+end
+
 -- Returns '1' where all of record is in force in this life, else '0'; what is stored under limit and effectiveLimit, and the operators'
 -- pause; '' for what is absent. KEYS: 1 inForce, 2 limit, 3 effectiveLimit, 4 pauses
 local function in_force_values()
@@ -122,39 +135,6 @@ local function take_back_expired(slots_key, retry_slots_key, leases_key, manual_
     redis.call('ZREM', leases_key, unpack(entries))
   end
   return slots
-end
-
--- A card runs while its score in the queue is a token (only tokens have a fraction) whose lease has not ended.
-local function runs(score, now)
-  return score and score > now and score % 1 > 0
-end
-
--- Urgent cards have scores below 0: the time at which they became urgent, less one band, or less two bands for those at the
--- front (src/store/ports/live/work-queue.ts has the same numbers). The time is the score modulo a band.
-local BAND, FRONT = 2 ^ 42, 2
-
--- Makes cards urgent; one that is urgent already keeps the better place. A card that runs is polled again once that poll is
--- settled, and a card whose retry has a time to come, after that: `again` notes the token or the time until which it waits.
--- Takes at most `room` cards that neither wait nor run. Returns the number of cards that are urgent now.
-local function make_urgent(queue_key, retry_key, again_key, cards, score, now, room)
-  local urgent, retries = 0, scores_of(retry_key, cards)
-  for i, queued in ipairs(scores_of(queue_key, cards)) do
-    local card, retry_at = cards[i], retries[i]
-    if runs(queued, now) then
-      redis.call('ZADD', again_key, queued, card)
-    elseif not queued and retry_at and retry_at > now then
-      redis.call('ZADD', again_key, retry_at, card)
-    elseif queued or retry_at or room > 0 then
-      if retry_at then
-        redis.call('ZREM', retry_key, card)
-      elseif not queued then
-        room = room - 1
-      end
-      redis.call('ZADD', queue_key, 'LT', score, card)
-      urgent = urgent + 1
-    end
-  end
-  return urgent
 end
 
 -- Wakes resting workers. Without the right to publish they find the work up to a second later.

@@ -17,3 +17,4 @@ export { default as '0015_fleet_alerts_triggers' } from './migrations/0.3/0015_f
 export { default as '0016_requests_by_key' } from './migrations/0.3/0016_requests_by_key.sql';
 export { default as '0017_pauses' } from './migrations/0.4/0017_pauses.sql';
 export { default as '0018_open_stops' } from './migrations/0.4/0018_open_stops.sql';
+export { default as '0019_orders' } from './migrations/0.4/0019_orders.sql';

@@ -14,6 +14,7 @@ import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';
 import { lockKey } from './client/transaction-bounds.ts';
 import { sqlMigrations } from './migrator.ts';
+import { sqlOrders } from './orders/orders.ts';
 import { sqlResults } from './results/results.ts';
 import { sqlConfigs } from './schedule/configs.ts';
 import file from './sql-record-store.sql';
@@ -51,6 +52,7 @@ export function sqlRecordStore(
     stops: sqlStops(client),
     stopControl: sqlStopControl(client),
     resumes: sqlResumes(client),
+    orders: sqlOrders(client),
     configs: sqlConfigs(kept),
     alerts: sqlAlerts(kept),
     triggers: sqlTriggers(client),

@@ -22,9 +22,7 @@ function take(
   limits: readonly PaceLimit[] = [ALL],
 ): Promise<PaceGrant> {
   const interfaceName =
-    participant === 'follow_up'
-      ? 'stop'
-      : TASKS[participant === 'urgent' ? 'package' : participant].interface;
+    participant === 'follow_up' ? 'stop' : TASKS[participant === 'order' ? 'package' : participant].interface;
   return store.pace.take({ participant, interfaceName, calls, limits });
 }
 

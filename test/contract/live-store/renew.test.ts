@@ -45,13 +45,4 @@ describeLiveStore('a lease that is prolonged', (live) => {
     expect(await settle(live.store, renewed, 'done')).toEqual({ fenced: 1 });
     expect(await settle(live.store, later, 'done')).toEqual({ fenced: 0 });
   });
-
-  it('leaves a card that became urgent meanwhile to be polled once more when it is settled', async () => {
-    await queueCards(live.store, [1]);
-    const { items } = await claim(live.store, 1);
-    await live.store.work.makeUrgent(REALNAME, [1], 'urgent', 1e6);
-    const renewed = await renew(items);
-    await settle(live.store, renewed, 'done');
-    expect((await claim(live.store, 1)).items).toMatchObject([{ cardId: 1, lane: 'urgent' }]);
-  });
 });

@@ -28,9 +28,6 @@ describeLiveStore('work signal', (live) => {
     heard.realname = 0;
     await queueCards(other, [7]);
     await waitFor(() => heard.realname > 0, { what: 'word of the card that became due' });
-    heard.realname = 0;
-    await other.work.makeUrgent(REALNAME, [8], 'urgent', 100);
-    await waitFor(() => heard.realname > 0, { what: 'word of the card that was made due' });
     await waitFor(async () => {
       await other.manual.push('package', ['1']);
       return heard.package > 0;

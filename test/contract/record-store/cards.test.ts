@@ -44,7 +44,6 @@ describeBothRecordStores('cards', (db) => {
       status: 1,
       realNameVerified: false,
       stopped: false,
-      ordered: false,
       allowanceMb: 1024,
       vendorId: null,
       usage: {

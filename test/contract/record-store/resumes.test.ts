@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ResumeSelection } from '../../../src/store/ports/records/resume-records.ts';
 import { emptyRun, fill, filledRun, RUN_BY, RUN_REASON, simOf } from '../../support/resume-run.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
-import { addCards, describeRecordStore, reading } from './stores.ts';
+import { addCards, describeRecordStore, reading, takenOrders, wantedStops } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
 const MONTH = '2026-11';
@@ -72,7 +72,6 @@ describeRecordStore('resumes', (db) => {
 
   it('grants one of many racing callers, and records what the gateway shows', async () => {
     const { id } = await create({ cardIds: [1, 4] });
-    expect((await db.store.cards.byIds([1]))[0]?.ordered).toBe(true);
     const claims = await Promise.all([1, 1, 1, 1].map((id) => claim(id)));
     expect(claims.map(({ state }) => state).sort()).toEqual(['claimed', 'claimed', 'claimed', 'granted']);
     expect(claims).toEqual(claims.map(() => expect.objectContaining({ runId: id })));
@@ -87,7 +86,7 @@ describeRecordStore('resumes', (db) => {
     });
     expect(await complete(1, id), 'once').toBeNull();
     expect(await stateOf(1)).toBe('resumed');
-    expect((await db.store.cards.byIds([1]))[0]).toMatchObject({ stopped: false, ordered: false });
+    expect((await db.store.cards.byIds([1]))[0]).toMatchObject({ stopped: false });
     expect(await db.store.stops.claim(simOf(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'done' });
     expect((await db.store.stopControl.read()).resumedDay).toBe(1);
 
@@ -179,14 +178,14 @@ describeRecordStore('resumes', (db) => {
     expect(await claim(1)).toMatchObject({ state: 'granted' });
   });
 
-  it('makes cards due once a minute, and ends a card that was removed', async () => {
+  it('hands a card out once in a lease, and ends a card that was removed', async () => {
     const { id } = await create({ cardIds: [1, 2] });
     await db.sql('DELETE FROM cards WHERE card_id = 2');
-    expect(await db.store.resumes.due(10)).toEqual([{ cardId: 1, carrierId: 1, realNameVerified: false }]);
-    expect(await db.store.resumes.due(10)).toEqual([]);
+    expect(await takenOrders(db.store, 'resume')).toEqual([1]);
+    expect(await takenOrders(db.store, 'resume')).toEqual([]);
     expect(await db.store.resumes.find(id)).toMatchObject({ failed: 1, waiting: 1 });
     await db.sql("UPDATE card_resumes SET due_at = due_at - interval '61 seconds'");
-    expect(await db.store.resumes.due(10)).toHaveLength(1);
+    expect(await takenOrders(db.store, 'resume')).toHaveLength(1);
   });
 
   it('makes one run for a month, spread, of what cardpoll stopped by itself', async () => {
@@ -403,7 +402,7 @@ describeRecordStore('resumes', (db) => {
 
     it('is spared for the month, whatever is read later', async () => {
       await resume(false, 3_000);
-      expect(await db.store.stops.wanted([1])).toEqual([]);
+      expect(await wantedStops(db.store, [1], MONTH)).toEqual([]);
       expect(await claimStop()).toEqual({ state: 'done' });
     });
 
@@ -413,12 +412,12 @@ describeRecordStore('resumes', (db) => {
       await resume(true);
       expect(await db.store.resumes.latest(1)).toMatchObject([{ stopAgain: true }]);
       expect(await claimStop(), 'no reading since').toEqual({ state: 'done' });
-      expect(await db.store.stops.wanted([1])).toEqual([]);
+      expect(await wantedStops(db.store, [1], MONTH)).toEqual([]);
       expect(await db.store.stops.ofCard(1, 1)).toMatchObject([{ state: 'resumed', stopAgain: true }]);
       await db.store.results.write([
         reading(1, { month: MONTH, usedMb: 3_000, atMs: Date.now() + 1_000, basedOn: T }),
       ]);
-      expect((await db.store.stops.wanted([1])).map(({ cardId }) => cardId)).toEqual([1]);
+      expect(await wantedStops(db.store, [1], MONTH)).toEqual([1]);
       const claims = await Promise.all([claimStop(), claimStop(), claimStop()]);
       expect(claims.filter(({ state }) => state === 'granted')).toHaveLength(1);
       expect(await counted()).toBe(before + 1);
@@ -448,7 +447,7 @@ describeRecordStore('resumes', (db) => {
         await resume(true);
         const polledAtMs = Date.now() + fromNowMs;
         await db.store.results.write([{ cardId: 1, taskType: 'carddata', polledAtMs }]);
-        expect(await db.store.stops.wanted([1])).toHaveLength(state === 'granted' ? 1 : 0);
+        expect(await wantedStops(db.store, [1], MONTH)).toHaveLength(state === 'granted' ? 1 : 0);
         expect(await claimStop()).toMatchObject({ state });
       },
     );
@@ -456,9 +455,9 @@ describeRecordStore('resumes', (db) => {
     it('is stopped again for a larger allowance that is used up, whose reading shows the same usage', async () => {
       await resume(false);
       await db.sql('UPDATE cards SET allowance_mb = 1500 WHERE card_id = 1');
-      expect(await db.store.stops.wanted([1]), 'no reading since').toEqual([]);
+      expect(await wantedStops(db.store, [1], MONTH), 'no reading since').toEqual([]);
       await db.store.results.write([{ cardId: 1, taskType: 'carddata', polledAtMs: Date.now() + 1_000 }]);
-      expect(await db.store.stops.wanted([1])).toHaveLength(1);
+      expect(await wantedStops(db.store, [1], MONTH)).toHaveLength(1);
       expect(await claimStop()).toMatchObject({ state: 'granted' });
     });
 
@@ -489,7 +488,7 @@ describeRecordStore('resumes', (db) => {
 
     it('is spared when it is resumed, and not stopped in the next moment', async () => {
       await resume(false);
-      expect(await db.store.stops.wanted([4])).toEqual([]);
+      expect(await wantedStops(db.store, [4], MONTH)).toEqual([]);
       expect(await claimStop()).toEqual({ state: 'done' });
       expect(await db.store.stops.ofCard(4, 1)).toMatchObject([
         { state: 'resumed', attempts: 0, usedMb: 2_000, stopAgain: false },
@@ -562,7 +561,7 @@ describeRecordStore('resumes', (db) => {
       const atMs = Date.now() + 1_000;
       await db.store.results.write([reading(4, { month: MONTH, usedMb: 2_600, atMs, basedOn: T })]);
       expect(await claimStop()).toEqual({ state: 'done' });
-      expect(await db.store.stops.wanted([4])).toEqual([]);
+      expect(await wantedStops(db.store, [4], MONTH)).toEqual([]);
     });
 
     it('has no stop where it is not over its package', async () => {
@@ -621,9 +620,9 @@ describeRecordStore('resumes', (db) => {
       const { id } = await create({ cardIds: [1] });
       await claim(1);
       await order(1);
-      expect(await db.store.stops.due(10)).toHaveLength(1);
+      expect(await takenOrders(db.store, 'stop')).toHaveLength(1);
       await complete(1, id);
-      expect(await db.store.stops.due(10)).toHaveLength(1);
+      expect(await takenOrders(db.store, 'stop')).toHaveLength(1);
     });
 
     it('does not wait where the call had no effect', async () => {
@@ -643,10 +642,10 @@ describeRecordStore('resumes', (db) => {
       const { id } = await create({ cardIds: [1] });
       await claim(1);
       await order(1);
-      await db.store.stops.due(10);
+      await takenOrders(db.store, 'stop');
       expect(await end(id)).toBe(false);
       expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, failed: 0 });
-      expect(await db.store.stops.due(10)).toHaveLength(1);
+      expect(await takenOrders(db.store, 'stop')).toHaveLength(1);
       expect(await db.store.stops.claim(simOf(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
         state: 'granted',
       });
@@ -722,7 +721,7 @@ describeRecordStore('resumes', (db) => {
       await claim(1);
       await db.store.resumes.cancel(id);
       await db.sql('UPDATE card_resumes SET due_at = clock_timestamp()');
-      expect(await db.store.resumes.due(10)).toEqual([]);
+      expect(await takenOrders(db.store, 'resume')).toEqual([]);
       expect([await order(1), await order(2)]).toEqual(['ordered', 'already_stopped']);
       expect(await complete(1, id)).not.toBeNull();
       expect(await stateOf(1)).toBe('requested');
@@ -768,7 +767,7 @@ describeRecordStore('resumes', (db) => {
       'resumed',
     ]);
     expect(await db.store.stops.claim(simOf(4), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'not_over' });
-    expect((await db.store.stops.due(10)).map(({ cardId }) => cardId)).toEqual([]);
+    expect(await takenOrders(db.store, 'stop')).toEqual([]);
   });
 
   describe('a card that runs although its stop was called', () => {
@@ -783,7 +782,7 @@ describeRecordStore('resumes', (db) => {
     });
 
     it('waits until the stop has taken effect, or could have, and is looked at again soon', async () => {
-      await db.store.resumes.due(10);
+      await takenOrders(db.store, 'resume');
       expect(await claim(1, false)).toEqual({ state: 'settling', runId: id });
       const [{ soon }] = (await db.sql(
         "SELECT due_at < now() + interval '20 seconds' AS soon FROM card_resumes WHERE card_id = 1",
@@ -816,7 +815,7 @@ describeRecordStore('resumes', (db) => {
       expect(await db.store.stops.complete({ ...simOf(1), vendorId: 'of another SIM' }, MONTH)).toBeNull();
       expect(await db.store.stops.complete(simOf(1), MONTH)).toMatchObject({ action: 'card.stop' });
       expect(await db.store.resumes.find(id)).toMatchObject({ total: 3, waiting: 3, alreadyRunning: 0 });
-      expect((await db.store.resumes.due(10)).map(({ cardId }) => cardId)).toContain(1);
+      expect(await takenOrders(db.store, 'resume')).toContain(1);
       expect(await claim(1)).toMatchObject({ state: 'granted' });
       await complete(1, id);
       expect(await fill(db.store, id)).toMatchObject({ waiting: 2, alreadyRunning: 0, resumed: 1 });

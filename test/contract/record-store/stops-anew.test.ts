@@ -2,7 +2,7 @@
 // they were; otherwise the card is judged anew, by a reading taken after the change.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UNLIMITED } from '../../support/stop-rules.ts';
-import { addCards, describeRecordStore, iccidOf, reading, sim } from './stores.ts';
+import { addCards, describeRecordStore, iccidOf, reading, sim, wantedStops } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
 const MONTH = '2026-11';
@@ -14,7 +14,7 @@ describeRecordStore('stops of a card that changed', (db) => {
   let iccid = iccidOf(1);
   const claim = (rules = UNLIMITED) => db.store.stops.claim(sim(1, iccid), MONTH, LEASE_MS, rules);
   const complete = () => db.store.stops.complete(sim(1, iccid), MONTH);
-  const isWanted = async () => (await db.store.stops.wanted([1])).length === 1;
+  const isWanted = async () => (await wantedStops(db.store, [1], MONTH)).length === 1;
   const stop = async () => (await db.store.stops.ofCard(1, 1))[0];
   const raise = (mb: number | null) => db.sql(`UPDATE cards SET allowance_mb = ${mb === null ? 'NULL' : mb}`);
   async function setSim(next: string): Promise<void> {

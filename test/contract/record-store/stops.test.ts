@@ -5,7 +5,16 @@ import { DAEMON } from '../../../src/domain/audit.ts';
 import type { StopClaim } from '../../../src/store/ports/records/stop-records.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { addCards, describeRecordStore, followChanges, iccidOf, range, reading, sim } from './stores.ts';
+import {
+  addCards,
+  describeRecordStore,
+  followChanges,
+  iccidOf,
+  range,
+  reading,
+  sim,
+  wantedStops,
+} from './stores.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -152,28 +161,26 @@ describeRecordStore('stops', (db) => {
   it('is wanted for cards that are over their package', async () => {
     await overPackage([2]);
     await addCards(db.store, 3);
-    const card = (cardId: number) => ({ cardId, carrierId: 1, realNameVerified: false });
-    const wanted = async () =>
-      (await db.store.stops.wanted([1, 2, 3, 4])).sort((a, b) => a.cardId - b.cardId);
-    expect(await wanted()).toEqual([card(1), card(2)]);
+    const wanted = (month = MONTH) => wantedStops(db.store, [1, 2, 3, 4], month);
+    expect(await wanted()).toEqual([1, 2]);
     await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
-    expect(await wanted(), 'a claim may come to nothing').toEqual([card(1), card(2)]);
+    expect(await wanted(), 'it is ordered').toEqual([2]);
     await db.store.stops.complete(sim(1), MONTH);
-    expect(await wanted()).toEqual([card(2)]);
+    expect(await wanted()).toEqual([2]);
     await db.sql('UPDATE cards SET stopped = false WHERE card_id = 1');
-    expect(await wanted(), 'resumed after the stop').toEqual([card(2)]);
+    expect(await wanted(), 'resumed after the stop').toEqual([2]);
     await db.store.results.write([
       reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
     ]);
-    expect(await wanted(), 'the next month').toEqual([card(1), card(2)]);
-    expect(await db.store.stops.wanted([])).toEqual([]);
+    expect(await wanted('2026-12'), 'the next month').toEqual([1]);
+    expect(await wantedStops(db.store, [], MONTH)).toEqual([]);
   });
 
   it.each<[string, string]>([...NOT_OVER, ['that was stopped otherwise', 'UPDATE cards SET stopped = true']])(
     'is not wanted for a card %s',
     async (_, change) => {
       await db.sql(change);
-      expect(await db.store.stops.wanted([1])).toEqual([]);
+      expect(await wantedStops(db.store, [1], MONTH)).toEqual([]);
     },
   );
 

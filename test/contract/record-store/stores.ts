@@ -14,6 +14,7 @@ import { sqlRecordStore } from '../../../src/store/sql/sql-record-store.ts';
 import { cardRow } from '../../support/cards.ts';
 import { IS_LONG } from '../../support/effort.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
+import { UNLIMITED } from '../../support/stop-rules.ts';
 
 export const WORKER_URL = new URL('../../../dist/pglite-worker.js', import.meta.url);
 
@@ -176,4 +177,31 @@ export function ascending(a: number, b: number): number {
 
 export function range(count: number, from = 1): number[] {
   return Array.from({ length: count }, (_, i) => from + i);
+}
+
+/** @returns the cards whose stops a reading would order in this month. Nothing is written. */
+export async function wantedStops(store: RecordStore, cardIds: readonly number[], month: string) {
+  let wanted: number[] = [];
+  const undone = new Error('undone');
+  const look = store.inTurn(async ({ orders }) => {
+    const found = await orders.want(cardIds, month, UNLIMITED, () => true);
+    wanted = found.filter(({ state }) => state === 'ordered').map(({ cardId }) => cardId);
+    throw undone;
+  });
+  await look.catch((error: unknown) => {
+    if (error !== undone) throw error;
+  });
+  return wanted.sort((a, b) => a - b);
+}
+
+/** Takes orders of a kind. @returns the cards of those that were due. */
+export async function takenOrders(store: RecordStore, kind: 'stop' | 'resume', most = 10) {
+  const turn = {
+    most,
+    resumesFirst: 0,
+    stops: kind === 'stop',
+    resumes: kind === 'resume',
+    mode: 'enforce' as const,
+  };
+  return (await store.orders.take(turn, 60_000)).map(({ cardId }) => cardId);
 }

@@ -17,10 +17,11 @@ import { Heartbeat } from '../../../src/engine/heartbeat.ts';
 import { leaderServices } from '../../../src/engine/leader-services.ts';
 import type { Leadership } from '../../../src/engine/leadership.ts';
 import { callPaceOf } from '../../../src/engine/limits/call-pace.ts';
+import { OrderWorker, type OrderWorkerDeps } from '../../../src/engine/orders/order-worker.ts';
+import { StopRulesWatch } from '../../../src/engine/orders/stop-rules-watch.ts';
 import { LeaseKeeper } from '../../../src/engine/results/lease-keeper.ts';
 import { ConfigWatch } from '../../../src/engine/schedule/config-watch.ts';
 import { StatsRecorder } from '../../../src/engine/stats/stats-recorder.ts';
-import { StopRulesWatch } from '../../../src/engine/tasks/package.ts';
 import { Worker } from '../../../src/engine/work/worker.ts';
 import { HealthWatch } from '../../../src/health/health-watch.ts';
 import { Presence } from '../../../src/health/presence.ts';
@@ -37,6 +38,7 @@ import { Gate } from '../../support/gated-port.ts';
 import { MESSAGE_MEANS } from '../../support/message-means.ts';
 import { PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
 import { readSourceTree } from '../../support/source-tree.ts';
+import { UNLIMITED } from '../../support/stop-rules.ts';
 import { openPacedLiveStore } from '../../support/virtual-pace.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -102,7 +104,7 @@ async function make(name: string): Promise<LoopService> {
     ...stores,
     ...{ clock, log, digest, meter, ...PLAIN_GATEWAY },
   } as unknown as EngineDeps;
-  const led = leaderServices(settings, deps, configs, reporter);
+  const led = leaderServices(settings, deps, configs, reporter, async () => {});
   leadership = led[0] as Leadership;
   const stats = new StatsRecorder({ live: stores.live, instanceId: 'w', meter, ...means });
   const judge = async () => ({ reasons: [], tasks: [] }) as never;
@@ -138,6 +140,11 @@ async function make(name: string): Promise<LoopService> {
     configs,
     new FleetClock({ records: stores.records, ...means }),
     new StopRulesWatch({ stops: settings.stops, records: stores.records, ...means }),
+    new OrderWorker({
+      ...{ calls: { carryOut: async () => {} }, live: stores.live, records: stores.records, gateway: flow },
+      ...{ offers: () => true, matcher: () => configs.matcher, stopRules: () => UNLIMITED, isPaced: false },
+      ...{ leaseMs: 15_000, random: () => 0, log, ...means },
+    } as unknown as OrderWorkerDeps),
     digest,
     stats,
     worker,

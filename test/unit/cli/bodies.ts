@@ -127,11 +127,7 @@ export const OVERVIEW: OverviewBody = {
   workers: [],
 };
 
-const {
-  ordered: _,
-  usage: __,
-  ...attributes
-} = card(42, {
+const { usage: _, ...attributes } = card(42, {
   iccid: '89860012345678901234',
   realNameVerified: true,
   stopped: true,

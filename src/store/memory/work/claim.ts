@@ -1,20 +1,14 @@
 // Claims in the embedded live store. The rules are those of src/store/redis/work/work-claim.lua, which explains them.
 // Used by work-queue.ts.
 import { cardIdOf } from '../../../domain/manual-trigger.ts';
-import {
-  type Claim,
-  type ClaimRequest,
-  dueTimeOf,
-  type Lane,
-  type WorkItem,
-} from '../../ports/live/work-queue.ts';
+import type { Claim, ClaimRequest, Lane, WorkItem } from '../../ports/live/work-queue.ts';
 import { slotOf, type WorkState } from './work-state.ts';
 
 /** Other work counts for this long after it was claimed. */
 const OTHER_WORK_MS = 1_000;
 const MIN_CREDIT_SLOT_MS = -60_000;
 const MAX_CREDIT_SLOT_MS = 1_000;
-const TRICKLE_EVERY_MS = 1_000;
+export const TRICKLE_EVERY_MS = 1_000;
 
 type NewClaim = Pick<Claim, 'items' | 'lateMs'>;
 
@@ -22,7 +16,8 @@ const NOTHING: NewClaim = { items: [], lateMs: [] };
 
 export function claimNew(state: WorkState, request: ClaimRequest, limit: number, nowMs: number): NewClaim {
   const { max, trickle = false } = request;
-  const take = Math.min(max, limit - state.slots.size);
+  const free = Math.max(0, limit - state.slots.size);
+  const take = Math.min(max, free - state.leftForOrders(free, nowMs));
   if (take <= 0 || (trickle && hasTrickled(state, nowMs))) return NOTHING;
   const due = state.queue.countUpTo(nowMs);
   const others = due + state.manual.length;
@@ -40,13 +35,9 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   const half = Math.floor((left + (state.claims % 2)) / 2);
   const manual = claimManual(state, Math.min(state.manual.length, Math.max(half, left - due)), token);
   const queued = left - manual.length;
-  const urgentDue = state.queue.countBelow(0);
-  const urgentHalf = Math.floor((queued + (Math.floor(state.claims / 2) % 2)) / 2);
-  const urgentTake = Math.min(urgentDue, Math.max(urgentHalf, queued - (due - urgentDue)));
-  const urgent = state.queue.takeUpTo(-1, urgentTake);
-  const leased = [...urgent, ...state.queue.takeUpTo(nowMs, queued - urgent.length, 0)];
+  const leased = state.queue.takeUpTo(nowMs, queued);
   for (const { member } of leased) state.queue.set(member, token);
-  const cards = leased.map(({ member, score }) => itemOf(member, score < 0 ? 'urgent' : 'schedule', token));
+  const cards = leased.map(({ member }) => itemOf(member, 'schedule', token));
   if (trickle) state.trickledAtMs = nowMs;
   else if (manual.length + cards.length > 0) state.otherAtMs = nowMs;
   for (const item of items) state.retrySlots.set(slotOf(item), token);
@@ -54,7 +45,7 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   for (const item of claimed) state.slots.set(slotOf(item), token);
   noteExtraSlot(state, limit);
   state.lastClaims.set(request.instanceId, { claimNumber: request.claimNumber, token, items: claimed });
-  return { items: claimed, lateMs: leased.map(({ score }) => Math.max(0, nowMs - dueTimeOf(score))) };
+  return { items: claimed, lateMs: leased.map(({ score }) => Math.max(0, nowMs - score)) };
 }
 
 /** True when another claim has taken this second's call to a dead interface, and no instance claims as usual. */

@@ -9,16 +9,16 @@ import type { Clock } from '../../../platform/clock.ts';
 import {
   MAX_RETRIES_WAITING,
   type ManualList,
+  ORDERS_WAIT_MS,
+  pollsShare,
   renewed,
   type Settlement,
-  URGENT_BAND_MS,
-  URGENT_BANDS,
-  urgentRoom,
+  type Slot,
   type WorkItem,
   type WorkQueue,
 } from '../../ports/live/work-queue.ts';
-import { claimNew } from './claim.ts';
-import { manualEntryOf, type WorkState } from './work-state.ts';
+import { claimNew, TRICKLE_EVERY_MS } from './claim.ts';
+import { manualEntryOf, slotOf, type WorkState } from './work-state.ts';
 
 export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType, WorkState>>): WorkQueue {
   /** @returns the time in whole milliseconds: only tokens have a fraction. */
@@ -37,7 +37,8 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
       for (const item of request.released ?? []) type.releaseSlot(item);
       type.takeBackExpired(now);
       const limit = type.claimable;
-      const pausedMs = Math.max(0, ...type.pausesInForce(now).map((pause) => pause.untilMs - now));
+      const leftForOrders = type.leftForOrders(Math.max(0, limit - type.slots.size), now);
+      const pausedMs = type.pauseLeft(now);
       const last = type.lastClaims.get(request.instanceId);
       let items: readonly WorkItem[] = [];
       let lateMs: readonly number[] = [];
@@ -50,8 +51,30 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
         claimedAtMs = now;
       }
       if (items.length === 0) claimedAtMs = null;
-      const freeSlots = Math.max(0, limit - type.slots.size);
+      const free = Math.max(0, limit - type.slots.size);
+      const freeSlots = Math.max(0, free - leftForOrders);
       return { inForce: type.isInForce, items, claimedAtMs, lateMs, freeSlots, pausedMs };
+    },
+
+    async claimSlots(taskType, max, leaseMs, trickle) {
+      const type = types[taskType];
+      const now = nowMs();
+      type.takeBackExpired(now);
+      const pausedMs = type.pauseLeft(now);
+      const free = pausedMs > 0 ? 0 : Math.max(0, type.claimable - type.slots.size);
+      const isShared = type.manual.length > 0 || type.queue.countUpTo(now) > 0;
+      const hasTrickled = trickle && Math.abs(now - type.trickledAtMs) < TRICKLE_EVERY_MS;
+      const take = hasTrickled ? 0 : Math.min(max, isShared ? free - pollsShare(free, now) : free);
+      if (trickle && take > 0) type.trickledAtMs = now;
+      type.ordersUntilMs = take < max ? now + ORDERS_WAIT_MS : 0;
+      if (take > 0) type.claims += 1;
+      const token = now + leaseMs + (1 + (type.claims % 4095)) / 4096;
+      const slots = Array.from(
+        { length: take },
+        (_, i): Slot => ({ lane: 'order', member: `${i + 1}`, token: String(token) }),
+      );
+      for (const slot of slots) type.slots.set(slotOf(slot), token);
+      return { inForce: type.isInForce, slots, pausedMs };
     },
 
     async release(taskType, items) {
@@ -83,20 +106,10 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
           if (verdict === 'returned') returned.push(item.member);
         } else {
           settleCard(type, settlement, backoff, now);
-          if (type.again.scoreOf(item.cardId) !== Number(item.token)) continue;
-          type.again.delete(item.cardId);
-          type.makeUrgent([item.cardId], URGENT_BANDS.first, now, 1);
         }
       }
       type.returnManual(returned);
       return { fenced };
-    },
-
-    async makeUrgent(taskType, cardIds, urgency, queueCap) {
-      const type = types[taskType];
-      const bands = URGENT_BANDS[urgency];
-      const room = urgentRoom(queueCap) - type.queue.countBelow((1 - bands) * URGENT_BAND_MS);
-      type.makeUrgent(cardIds, bands, nowMs(), room);
     },
 
     async forgetCards(cardIds) {
@@ -104,7 +117,6 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
         for (const cardId of cardIds) {
           type.failures.delete(cardId);
           type.retry.delete(cardId);
-          type.again.delete(cardId);
         }
       }
     },
@@ -220,7 +232,6 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
 
     /** The running count is always the number of slots held, so it never needs a correction. */
     async reap(taskType) {
-      types[taskType].endWaits(nowMs());
       return { expiredSlots: types[taskType].takeBackExpired(nowMs()), healedFrom: null };
     },
 
@@ -252,7 +263,7 @@ function settleCard(
 ): void {
   const { cardId, lane } = item;
   if (verdict === 'returned' && lane !== 'retry') {
-    type.queue.set(cardId, lane === 'urgent' ? nowMs - URGENT_BANDS.first * URGENT_BAND_MS : nowMs);
+    type.queue.set(cardId, nowMs);
     return;
   }
   type.queue.delete(cardId);

@@ -5,22 +5,20 @@ import type { PauseSource } from '../../../domain/limits/operator-limits.ts';
 import {
   type CardPlace,
   CLOCK_STEP_MS,
-  dueTimeOf,
   type LimitRecord,
+  ORDERS_WAIT_MS,
   type Pause,
-  URGENT_BAND_MS,
-  URGENT_BANDS,
+  pollsShare,
+  type Slot,
   type WorkItem,
 } from '../../ports/live/work-queue.ts';
 import { ScoreSet } from './score-set.ts';
 
 export class WorkState {
-  /** Card id -> when it is due (whole ms; below 0 if it is urgent), or the token of a running claim (never whole). */
+  /** Card id -> when it is due (whole ms), or the token of a running claim (never whole). */
   readonly queue = new ScoreSet<number>();
   /** Failing card id -> when it is due for a retry (whole ms). */
   readonly retry = new ScoreSet<number>();
-  /** Card id -> the token of the poll, or the time of the retry, that a card waits for which became urgent meanwhile. */
-  readonly again = new ScoreSet<number>();
   /** The manual list, from its head to its tail. */
   manual: string[] = [];
   readonly manualLeases = new ScoreSet<string>();
@@ -43,6 +41,8 @@ export class WorkState {
   limitRecord: LimitRecord | null = null;
   readonly pauses = new Map<PauseSource, Pause>();
   claims = 0;
+  /** Until when claims of polls leave slots for orders. */
+  ordersUntilMs = 0;
   /** When work other than retries was last claimed. */
   otherAtMs = 0;
   /** When work was last claimed for the trickle of calls to a dead interface. */
@@ -59,30 +59,34 @@ export class WorkState {
     return this.isInForce ? Math.min(this.limit ?? 0, this.effectiveLimit ?? Number.POSITIVE_INFINITY) : 0;
   }
 
+  /** How many of the free slots are left for orders. */
+  leftForOrders(free: number, nowMs: number): number {
+    const waitMs = this.ordersUntilMs - nowMs;
+    return waitMs > 0 && waitMs <= ORDERS_WAIT_MS ? free - pollsShare(free, nowMs) : 0;
+  }
+
   leaseOf(item: WorkItem): number | undefined {
     return item.lane === 'manual' ? this.manualLeases.scoreOf(item.member) : this.queue.scoreOf(item.cardId);
   }
 
-  releaseSlot(item: WorkItem): void {
+  releaseSlot(item: Slot): void {
     const slot = slotOf(item);
     if (this.slots.scoreOf(slot) !== Number(item.token)) return;
     this.slots.delete(slot);
     this.retrySlots.delete(slot);
   }
 
-  holdSlot(item: WorkItem): void {
+  holdSlot(item: Slot): void {
     const slots = item.lane === 'retry' ? [this.slots, this.retrySlots] : [this.slots];
     for (const set of slots) set.set(slotOf(item), Number(item.token));
   }
 
-  /** Prolongs the lease of the item, and what waits for the end of its poll, if it still has the item's token. */
+  /** Prolongs the lease of the item, if it still has the item's token. */
   renew(item: WorkItem, byMs: number): void {
     const token = Number(item.token);
     if (this.leaseOf(item) !== token) return;
     if (item.lane === 'manual') this.manualLeases.set(item.member, token + byMs);
     else this.queue.set(item.cardId, token + byMs);
-    if (item.lane !== 'manual' && this.again.scoreOf(item.cardId) === token)
-      this.again.set(item.cardId, token + byMs);
   }
 
   /** Takes back expired slots and manual entries. @returns the number of slots. */
@@ -99,6 +103,11 @@ export class WorkState {
 
   pausesInForce(nowMs: number): Pause[] {
     return [...this.pauses.values()].filter((pause) => pause.untilMs > nowMs);
+  }
+
+  /** @returns milliseconds until the last pause ends. */
+  pauseLeft(nowMs: number): number {
+    return Math.max(0, ...this.pausesInForce(nowMs).map((pause) => pause.untilMs - nowMs));
   }
 
   /**
@@ -118,36 +127,6 @@ export class WorkState {
     return moved;
   }
 
-  /** Makes cards urgent, by the rules of make_urgent in src/store/redis/prelude.lua, which explains them. */
-  makeUrgent(cardIds: readonly number[], bands: number, nowMs: number, room: number): void {
-    const score = nowMs - bands * URGENT_BAND_MS;
-    let left = room;
-    let urgent = 0;
-    for (const cardId of cardIds) {
-      const queued = this.queue.scoreOf(cardId);
-      const retryMs = this.retry.scoreOf(cardId);
-      const waits = queued !== undefined || retryMs !== undefined;
-      if (queued !== undefined && isLeased(queued, nowMs)) {
-        this.again.set(cardId, queued);
-      } else if (queued === undefined && retryMs !== undefined && retryMs > nowMs) {
-        this.again.set(cardId, retryMs);
-      } else if (waits || left > 0) {
-        if (!waits) left -= 1;
-        this.retry.delete(cardId);
-        this.queue.set(cardId, Math.min(score, queued ?? score));
-        urgent += 1;
-      }
-    }
-    if (urgent > 0) this.wakeListeners();
-  }
-
-  /** Makes the cards urgent that waited for the end of a lease or of a pause, by the rules of work-reap.lua. */
-  endWaits(nowMs: number): void {
-    const ended = this.again.takeUpTo(nowMs).map(({ member }) => member);
-    const waiting = ended.filter((cardId) => !isLeased(this.queue.scoreOf(cardId) ?? 0, nowMs));
-    this.makeUrgent(waiting, URGENT_BANDS.first, nowMs, 0);
-  }
-
   /** Finds one card, by the rules of src/store/redis/work/work-place.lua. */
   placeOf(cardId: number, manualEntries: readonly string[], nowMs: number): CardPlace {
     const score = this.queue.scoreOf(cardId);
@@ -155,10 +134,7 @@ export class WorkState {
     const retryAtMs = this.retry.scoreOf(cardId);
     const waiting = this.manual.findIndex((entry) => manualEntries.includes(entry));
     return {
-      queued:
-        score === undefined || leased
-          ? null
-          : { dueAtMs: dueTimeOf(score), before: this.queue.countBelow(score) },
+      queued: score === undefined || leased ? null : { dueAtMs: score, before: this.queue.countBelow(score) },
       running: leased
         ? { leaseEndsAtMs: Math.floor(score), calling: this.slots.scoreOf(String(cardId)) === score }
         : null,
@@ -221,8 +197,9 @@ function moveWaiting(cards: ScoreSet<number>, nowMs: number, movedTo: (score: nu
   }
 }
 
-export function slotOf(item: WorkItem): string {
-  return item.lane === 'manual' ? `m${item.member}` : item.member;
+export function slotOf({ lane, member, token }: Slot): string {
+  if (lane === 'order') return `o${member}@${token}`;
+  return lane === 'manual' ? `m${member}` : member;
 }
 
 export function manualEntryOf(slot: string): string | null {

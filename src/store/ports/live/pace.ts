@@ -7,10 +7,10 @@ import type { TaskType } from '../../../domain/task-type.ts';
 export const LIMIT_KEPT_MS = 10_000;
 
 /**
- * Who asks for calls: the polls of a task type; before them polls of cards that are over their package or that an operator
- * ordered to be stopped or resumed; before all, calls that follow from polls (stops, starts and their confirmations).
+ * Who asks for calls: the polls of a task type; before them orders to stop or to resume cards, for their first call; before all, calls
+ * that follow from others (stops, starts and their confirmations).
  */
-export type PaceParticipant = TaskType | 'urgent' | 'follow_up';
+export type PaceParticipant = TaskType | 'order' | 'follow_up';
 
 /** A limit as the configuration of one instance has it. */
 export interface PaceLimit {
@@ -71,7 +71,7 @@ export interface Pace {
    * However often the store's clock steps, and whoever asks: the grants that are used within their life stay within rate
    * x time + burst. A new bucket is empty, and so is one for which no one asked for three seconds.
    *
-   * Calls that are short are divided: follow-up calls come first, then urgent polls, but a poll of any type in between; all task types that ask get equal numbers, and what one
+   * Calls that are short are divided: follow-up calls come first, then those of orders, but a poll of any type in between; all task types that ask get equal numbers, and what one
    * does not want goes to the others.
    */
   take(request: PaceRequest): Promise<PaceGrant>;

@@ -16,26 +16,6 @@ export const MAX_RETRIES_WAITING = 200_000;
 /** Steps back of a clock up to this many milliseconds are waited out. */
 export const CLOCK_STEP_MS = 1_000;
 
-/**
- * How many bands of time the score of an urgent card in the queue is below the time at which it became urgent. So all urgent
- * cards come before all others, `first` ones (stops that operators order, and what was urgent during a poll) before `urgent`
- * ones (cards over their package, resumes), and each kind in the order of time. The time is the score modulo a band, which is
- * longer than the time since the epoch until 2109.
- */
-export const URGENT_BANDS = { urgent: 1, first: 2 } as const;
-export type Urgency = keyof typeof URGENT_BANDS;
-export const URGENT_BAND_MS = 2 ** 42;
-
-/** @returns when a card with this score in the queue was due, epoch milliseconds. */
-export function dueTimeOf(score: number): number {
-  return Math.floor(((score % URGENT_BAND_MS) + URGENT_BAND_MS) % URGENT_BAND_MS);
-}
-
-/** Urgent cards that the queue takes at most besides those that are in it: its rings halt at `queueCap` entries. */
-export function urgentRoom(queueCap: number): number {
-  return Math.ceil(queueCap / 2);
-}
-
 export type Lane = (typeof LANES)[number];
 
 /** One claimed piece of work. Hand it back unchanged to release and settle. */
@@ -46,6 +26,27 @@ export interface WorkItem {
   readonly member: string;
   /** Opaque and unique to the claim. */
   readonly token: string;
+}
+
+/** A slot of a type's limit, of a claimed piece of work or of an order, whose calls count as polls do. */
+export type Slot = Pick<WorkItem, 'member' | 'token'> & { readonly lane: Lane | 'order' };
+
+/** While orders wait for slots, claims of polls leave them their share for so long. */
+export const ORDERS_WAIT_MS = 1_500;
+/** Polls and orders that both wait take turns with an odd slot, in windows of so long. */
+const TURN_MS = 50;
+
+/** @returns the share of polls in slots that are free, while orders wait for some, too. */
+export function pollsShare(free: number, nowMs: number): number {
+  return Math.floor((free + (Math.floor(nowMs / TURN_MS) % 2)) / 2);
+}
+
+interface OrderSlots {
+  /** False: limits and pauses of record are not in force in this life of the store, so there are none. */
+  readonly inForce: boolean;
+  readonly slots: readonly Slot[];
+  /** Milliseconds until the last pause of the task type ends; 0 when it is not paused. */
+  readonly pausedMs: number;
 }
 
 /**
@@ -74,8 +75,8 @@ export interface Claim {
   /** The store's time of the claim, epoch milliseconds; null without items. */
   readonly claimedAtMs: number | null;
   /**
-   * How long each card of the lanes `urgent` and `schedule` has been due, milliseconds: since its ring made it due, it became
-   * urgent, its last lease ended or it was returned. Empty when the claim was sent again: the due times are no longer known then.
+   * How long each card of lane `schedule` has been due, milliseconds: since its ring made it due, its last lease ended or it was
+   * returned. Empty when the claim was sent again: the due times are no longer known then.
    */
   readonly lateMs: readonly number[];
   /** Number of free slots of the fleet after this claim. */
@@ -107,8 +108,7 @@ export interface Settlement {
   readonly item: WorkItem;
   /**
    * done: the item leaves the queue. failed: it waits in the retry lane, see settle (in lane manual it leaves, without
-   * a retry). returned: it was never started and is due again at once in its lane (in the lanes manual and urgent at the
-   * head). early: the gateway does not allow it yet; it was not started, and waits in the retry lane for its waitMs
+   * a retry). returned: it was never started and is due again at once in its lane (in lane manual at the head). early: the gateway does not allow it yet; it was not started, and waits in the retry lane for its waitMs
    * without counting as a failure (in lane manual it leaves: its trigger waits).
    */
   readonly verdict: (typeof VERDICTS)[number];
@@ -181,7 +181,7 @@ export interface WorkQueue {
   /**
    * Claims up to `max` items, never more than there are free slots. Takes back expired leases first (frees their slots,
    * returns manual entries to the head of their list). While both manual and queued work is due, each gets half of the
-   * items; of the latter, urgent cards get half while others are due. While other work is due, or was claimed within the last
+   * items. While other work is due, or was claimed within the last
    * second, retries hold at most a tenth of the
    * slots (on average over time, if that is not a whole number); otherwise they may hold all of them. A claim for the
    * trickle takes retries only if nothing else is due. It takes nothing within a second of another such claim, unless a
@@ -190,14 +190,21 @@ export interface WorkQueue {
    */
   claim(taskType: TaskType, request: ClaimRequest): Promise<Claim>;
 
+  /**
+   * Claims up to `max` slots for orders, under the same limit and pauses as polls. While polls are due, each gets half of the slots that
+   * are free; claims of polls leave the other half, for ORDERS_WAIT_MS after orders got fewer than they wanted.
+   * @param trickle as for `claim`
+   */
+  claimSlots(taskType: TaskType, max: number, leaseMs: number, trickle: boolean): Promise<OrderSlots>;
+
   /** Gives slots back after the gateway call. Skips items that no longer own their slot. */
-  release(taskType: TaskType, items: readonly WorkItem[]): Promise<void>;
+  release(taskType: TaskType, items: readonly Slot[]): Promise<void>;
 
   /**
    * Counts items again whose calls are in flight, in a life of the store that may have lost their slots: until release, or the end of
    * their leases. Changes nothing where limits of record are in force.
    */
-  hold(taskType: TaskType, items: readonly WorkItem[]): Promise<void>;
+  hold(taskType: TaskType, items: readonly Slot[]): Promise<void>;
 
   /**
    * Prolongs the leases of items whose result waits to be written, so that no worker takes their cards meanwhile. An item that no
@@ -218,19 +225,6 @@ export interface WorkQueue {
     settlements: readonly Settlement[],
     backoff: { baseMs: number; capMs: number },
   ): Promise<{ fenced: number }>;
-
-  /**
-   * Makes cards due before all others, out of their ring's turn, each once; a card that waits already moves. A card that runs
-   * is polled again as soon as that poll is settled, or when its lease ends; one that waits for a retry, when its pause is
-   * over; a parked one at once. The queue takes so many further cards of an urgency (and the higher one) that half of
-   * `queueCap` are urgent; beyond that they are left to their ring.
-   */
-  makeUrgent(
-    taskType: TaskType,
-    cardIds: readonly number[],
-    urgency: Urgency,
-    queueCap: number,
-  ): Promise<void>;
 
   /** Forgets the failures and retries of cards that were removed from the fleet, for every task type. */
   forgetCards(cardIds: readonly number[]): Promise<void>;
@@ -286,9 +280,7 @@ export interface WorkQueue {
   followClock(taskType: TaskType, leaseMs: number): Promise<number>;
 
   /**
-   * Takes back expired leases and corrects the running count, without a claim; makes cards urgent that waited for the end of a
-   * lease or of a pause (makeUrgent). @returns the number of expired slots,
-   * and the previous running count if it differed from the slots held, else null.
+   * Takes back expired leases and corrects the running count, without a claim. @returns the number of expired slots, and the previous running count if it differed from the slots held, else null.
    */
   reap(taskType: TaskType): Promise<{ expiredSlots: number; healedFrom: number | null }>;
 

@@ -12,6 +12,7 @@ import type { AlertRecords } from './alert-records.ts';
 import type { AuditRecords, MadeChanges } from './audit-records.ts';
 import type { CardRecords } from './card-records.ts';
 import type { CleanupRecords } from './cleanup-records.ts';
+import type { OrderRecords } from './order-records.ts';
 import type { ResumeRecords } from './resume-records.ts';
 import type { StopControlRecords, StopRecords } from './stop-records.ts';
 import type { TriggerRecords } from './trigger-records.ts';
@@ -22,6 +23,7 @@ export interface RecordStore {
   readonly stops: StopRecords;
   readonly stopControl: StopControlRecords;
   readonly resumes: ResumeRecords;
+  readonly orders: OrderRecords;
   readonly configs: ConfigRecords;
   readonly alerts: AlertRecords;
   readonly triggers: TriggerRecords;

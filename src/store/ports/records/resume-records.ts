@@ -4,7 +4,7 @@
 // out as they are resumed, some thousand at a time, and each is due from then on. The next package poll resumes it, once: the
 // claim of a call is a lease, as that of a stop is.
 import type { Actor, AuditEntry } from '../../../domain/audit.ts';
-import type { CardMembership, NamedCard } from '../../../domain/cards/card.ts';
+import type { NamedCard } from '../../../domain/cards/card.ts';
 
 /**
  * The cards of a run: a list, or what cardpoll stopped since a time and is stopped now, or may be: the stop was called and is
@@ -120,6 +120,4 @@ export interface ResumeRecords {
    * @param refused whether the gateway refused this card, which counts.
    */
   abandon(cardId: number, runId: string, attempt: number, error: string, refused: boolean): Promise<boolean>;
-  /** @returns cards that are to be resumed and due; they are not due again for a minute. */
-  due(limit: number): Promise<CardMembership[]>;
 }

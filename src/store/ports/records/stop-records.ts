@@ -2,7 +2,7 @@
 // mode, the number of recent stops, and a jump of the fleet's readings.
 
 import type { AuditEntry } from '../../../domain/audit.ts';
-import type { CardMembership, NamedCard } from '../../../domain/cards/card.ts';
+import type { NamedCard } from '../../../domain/cards/card.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { JumpEnd } from '../../../domain/results/usage-growth.ts';
 import type {
@@ -32,6 +32,7 @@ export type StopClaim =
       readonly attempt: number;
     }
   | { readonly state: 'claimed' } // another caller holds the claim
+  | { readonly state: 'resuming' } // the card waits in a run that resumes it
   | { readonly state: 'unconfirmed' } // acknowledged without effect; not to be called again yet
   | { readonly state: 'other_iccid' } // the card has another SIM than the one that the gateway showed running
   | { readonly state: 'not_over' } // unknown card, within its present allowance, or its usage is in doubt
@@ -39,9 +40,6 @@ export type StopClaim =
   | { readonly state: 'observed'; readonly isNew: boolean } // stops are only observed
   /** Waits for the end of its cause, or for an operator. `isNew`: this claim made it so. */
   | { readonly state: 'held'; readonly heldBy: HoldReason; readonly isNew: boolean };
-
-/** What a claim would answer. `open`: it would be granted, if nothing changed until then. */
-export type StopLook = Exclude<StopClaim, { attempt: number }> | { readonly state: 'open' };
 
 /** The current state of a stop; there is at most one for each card and month. */
 export interface CardStop {
@@ -117,16 +115,6 @@ export interface StopRecords {
   /** @param month the present one, YYYY-MM @returns null: the card is not over, does not run, or a stop is open. */
   runsOver(cardId: number, month: string): Promise<RunsOver | null>;
   /**
-   * @returns the given cards that must be stopped: they are certainly over their package, not known as stopped, and there
-   * is no stop of that month that spares them.
-   */
-  wanted(cardIds: readonly number[]): Promise<CardMembership[]>;
-  /**
-   * Judges cards that the gateway shows running as `claim` does, and writes which stops are held or observed, but claims and
-   * counts nothing: the looks of a fleet do not wait for each other. @param cards each once. @param month YYYY-MM
-   */
-  look(cards: readonly NamedCard[], month: string, rules: StopRules): Promise<ReadonlyMap<number, StopLook>>;
-  /**
    * Claims the right to stop a card that the gateway shows running, if the current records say that it is over its
    * package, or an operator ordered the stop. A card is stopped at most once a month, unless it has another SIM or a larger
    * allowance since, or a run resumed it and allowed another stop. A held stop is judged again when its cause is over and the
@@ -186,8 +174,6 @@ export interface StopRecords {
     month: string,
     decision: StopDecision,
   ): Promise<'ordered' | 'already_stopped' | 'unknown_card'>;
-  /** @returns the cards with a released or ordered stop that is due; they are not due again for a minute. */
-  due(limit: number): Promise<CardMembership[]>;
   /**
    * Removes stops that are not wanted any more (the allowance was raised, the usage corrected, the month is over, the card was
    * removed or stopped otherwise): held and observed ones, and those whose last call had no effect for a day. Works in steps: call again with the last card id. @returns the card ids it

@@ -14,7 +14,6 @@ const PART_SHIFT = 16;
 
 const VERIFIED = 1;
 const STOPPED = 2;
-const ORDERED = 4;
 const OF_FORMER_ICCID = 8;
 /** Every change of the fields needs another letter. */
 const LAYOUT = 'F';
@@ -64,7 +63,7 @@ export function redisCardCache(client: RedisClient, keys: Keys): CardCache {
  * listpack. The format is private and may change with any version.
  *
  * A letter names the layout. The fields follow it, split by semicolons: iccid (a 1 in front keeps its leading zeros),
- * carrier, status, flags (1 verified, 2 stopped, 4 ordered, 8 usage of a former ICCID), allowance (- for unlimited),
+ * carrier, status, flags (1 verified, 2 stopped, 8 usage of a former ICCID), allowance (- for unlimited),
  * vendor id (empty: none), then month, used MB, last reading
  * (empty: same as used), read at; these four are missing before the first reading. The next is the suspected reading (empty:
  * none), and three more the jump: reading before, used MB before (empty: same, - for an earlier month), and by how many ms
@@ -77,7 +76,6 @@ export function packCard(card: Card): string {
   const flags =
     (card.realNameVerified ? VERIFIED : 0) +
     (card.stopped ? STOPPED : 0) +
-    (card.ordered ? ORDERED : 0) +
     (card.usage?.ofFormerIccid ? OF_FORMER_ICCID : 0);
   const fields = [
     BigInt(`1${card.iccid}`).toString(36),
@@ -111,7 +109,6 @@ export function unpackCard(cardId: number, packed: string): Card | null {
     status: Number.parseInt(status, 36),
     realNameVerified: (Number(flags) & VERIFIED) !== 0,
     stopped: (Number(flags) & STOPPED) !== 0,
-    ordered: (Number(flags) & ORDERED) !== 0,
     allowanceMb: allowance === '-' ? null : Number(allowance),
     vendorId: vendorId === '' ? null : decodeURIComponent(vendorId),
     usage: unpackUsage(fields.slice(6), (Number(flags) & OF_FORMER_ICCID) !== 0),

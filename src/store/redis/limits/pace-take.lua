@@ -11,7 +11,7 @@
 -- `by` has for each participant: `tag`, how much it got, in the count of start-time fair queueing; `want` and `till`, how
 -- many calls it waits for, and until when it counts as waiting. `virtual` is the tag of the last grant: a participant
 -- that did not wait starts there, less a full bucket: it may have been late, but cannot claim more of what it did not want.
--- `yields` is set while urgent polls, which come before the others, got a call since another poll did.
+-- `yields` is set while an order, which comes before polls, got a call since another poll did.
 local LIMIT_KEPT_MS, SILENT_MS, CLOCK_STEP_MS = 10000, 3000, 1000
 local LIFE_LEAST_MS, LIFE_MOST_MS, CAPACITY_SHARE = 100, 500, 1 / 3
 -- Who waits asks again at least once a second; a late one keeps its turn for half a second.
@@ -118,7 +118,7 @@ local function offer(limit)
     end
   end
   local function rank(one)
-    return one.name == 'follow_up' and FIRST or one.name == 'urgent' and not yields and SECOND or one.tag
+    return one.name == 'follow_up' and FIRST or one.name == 'order' and not yields and SECOND or one.tag
   end
   local got, handed = 0, 0
   local most_kept = math.ceil(limit.capacity / 2)
@@ -139,7 +139,7 @@ local function offer(limit)
     end
     next.tag, next.want = next.tag + 1, next.want - 1
     if next.name ~= 'follow_up' then
-      yields = next.name == 'urgent'
+      yields = next.name == 'order'
     end
   end
   return got, 0
@@ -186,7 +186,7 @@ for _, one in ipairs(counting) do
     limit.level = math.max(0, limit.level - granted)
     limit.taken = limit.taken + granted
     if me ~= 'follow_up' then
-      limit.yields = me == 'urgent'
+      limit.yields = me == 'order'
     end
   end
   life = math.min(life, limit.life)

@@ -1,6 +1,6 @@
 // What the scripts work-*.lua get and return that has no plain form. Used by work-queue.ts. work-claim.lua and work-counts.lua
 // return variables of the names below, in order, as test/unit/store/redis/work/script-values.test.ts checks.
-import type { Lane, Settlement, WorkItem } from '../../ports/live/work-queue.ts';
+import type { Lane, Settlement, Slot } from '../../ports/live/work-queue.ts';
 import type { RedisArgument } from '../client/client.ts';
 
 /** Each value is one of its type. */
@@ -11,10 +11,11 @@ export const CLAIM_REPLY = {
   token: '',
   manualCount: 0,
   retryCount: 0,
-  urgentCount: 0,
   members: [] as string[],
   late: [] as number[],
 };
+
+export const CLAIM_SLOTS_REPLY = { inForce: 0, pausedMs: 0, token: '', take: 0 };
 
 export const COUNTS_REPLY = {
   queueLength: 0,
@@ -33,9 +34,9 @@ export function namedReply<Shape extends object>(shape: Shape, reply: unknown): 
   return Object.fromEntries(Object.keys(shape).map((name, i) => [name, values[i]])) as Shape;
 }
 
-/** @returns the settlements in the seven groups that work-settle.lua reads, those of one claim next to each other. */
+/** @returns the settlements in the six groups that work-settle.lua reads, those of one claim next to each other. */
 export function settleGroups(settlements: readonly Settlement[]): RedisArgument[] {
-  const groups = Array.from({ length: 7 }, () => new Map<string, [number, ...RedisArgument[]]>());
+  const groups = Array.from({ length: 6 }, () => new Map<string, [number, ...RedisArgument[]]>());
   for (const { item, verdict, random, waitMs = 0 } of settlements) {
     const at = groupOf(item.lane, verdict);
     const claims = groups[at] as (typeof groups)[number];
@@ -44,19 +45,19 @@ export function settleGroups(settlements: readonly Settlement[]): RedisArgument[
     items[0] += 1;
     items.push(item.member);
     if (at === 1) items.push(waitMs, random);
-    if (at === 4) items.push(waitMs);
+    if (at === 3) items.push(waitMs);
   }
   return groups.flatMap((claims) => [claims.size, ...[...claims].flat(2)]);
 }
 
 /** @returns the member of an item's slot, as slot_of in prelude.lua makes it. */
-export function slotOf({ lane, member, token }: WorkItem): string {
-  return `${lane === 'manual' ? 'm' : ''}${member}@${token}`;
+export function slotOf({ lane, member, token }: Slot): string {
+  return `${lane === 'manual' ? 'm' : lane === 'order' ? 'o' : ''}${member}@${token}`;
 }
 
 function groupOf(lane: Lane, verdict: Settlement['verdict']): number {
-  if (lane === 'manual') return verdict === 'returned' ? 6 : 5;
-  if (verdict === 'returned') return { schedule: 2, urgent: 3, retry: 4 }[lane];
-  if (verdict === 'early') return 4;
+  if (lane === 'manual') return verdict === 'returned' ? 5 : 4;
+  if (verdict === 'returned') return { schedule: 2, retry: 3 }[lane];
+  if (verdict === 'early') return 3;
   return verdict === 'done' ? 0 : 1;
 }

@@ -6,9 +6,8 @@
 --       the last second, unless others claim as usual; failing cards only where nothing else is due, then the members of
 --       slots that are given back first
 -- Returns (script-values.ts): in_force (0: limits and pauses of record are not in force, so nothing is claimed; else 1),
---           free_slots, paused_ms (what is left of a pause), token, manual_count, retry_count, urgent_count,
---           members (manual entries, retries, urgent cards and other cards), late (how late the last two are (ms), how many of
---           them, for the next of them ...; empty when the same claim is sent again)
+--           free_slots, paused_ms (what is left of a pause), token, manual_count, retry_count, members (manual entries,
+--           retries, other cards), late (how late the last are (ms), how many of them, for the next of them ...; empty when the same claim is sent again)
 -- Atomic because limit, slots, queue, retry lane and manual list must be judged and changed together: two workers
 -- claiming at once must neither exceed the limit nor get the same card.
 --
@@ -17,46 +16,43 @@
 local queue, manual, leases, slots, retry, retry_slots = KEYS[1], KEYS[2], KEYS[3], KEYS[6], KEYS[9], KEYS[10]
 local now = now_ms()
 release_slots(slots, retry_slots, { unpack(ARGV, 6) })
--- Without these there are only cards of the schedule and urgent ones, and a third of the commands can be left out.
+-- Without these there are only cards of the schedule, and a third of the commands can be left out.
 local has_others = redis.call('EXISTS', manual, leases, retry, retry_slots) > 0
 if has_others then
   take_back_expired(slots, retry_slots, leases, manual, now)
 else
   redis.call('ZREMRANGEBYSCORE', slots, '-inf', now)
 end
--- Nothing is claimed without a limit.
-local limits, in_force = redis.call('MGET', KEYS[5], KEYS[11]), is_in_force(KEYS[12]) and 1 or 0
-local limit = math.min(tonumber(limits[1] or '') or 0, tonumber(limits[2] or '') or math.huge) * in_force
+local limit, in_force = limit_in_force(KEYS[5], KEYS[11], KEYS[12])
 local paused_ms = pause_left(KEYS[8], now)
-local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit', '#trickle_at', '#')
+local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit', '#trickle_at', '#', '#orders_until')
 local trickle = ARGV[5] == '1'
+-- Slots that are left for orders, which wait for them (work-claim-slots.lua).
+local left_for_orders = 0
 
-local function answer(token, entries, retries, urgent, cards, late)
+local function answer(token, entries, retries, cards, late)
   local members = cards
-  if #entries + #retries + #urgent > 0 then
+  if #entries + #retries > 0 then
     members = {}
-    for _, part in ipairs({ entries, retries, urgent, cards }) do
+    for _, part in ipairs({ entries, retries, cards }) do
       for _, member in ipairs(part) do
         members[#members + 1] = member
       end
     end
   end
-  local free_slots = math.max(0, limit - write_running(KEYS[4], slots, now))
-  local manual_count, retry_count, urgent_count = #entries, #retries, #urgent
+  local free_slots = math.max(0, limit - write_running(KEYS[4], slots, now) - left_for_orders)
+  local manual_count, retry_count = #entries, #retries
   late = late or {}
-  return { in_force, free_slots, paused_ms, token, manual_count, retry_count, urgent_count, members, late }
+  return { in_force, free_slots, paused_ms, token, manual_count, retry_count, members, late }
 end
 
 -- The same claim was sent again: return the entries that still have its token.
 if known[1] then
-  local number, token, urgent_ids = string.match(known[1], '^(%S+) (%S+)(.*)$')
+  local number, token = string.match(known[1], '^(%S+) (%S+)')
   if number == ARGV[2] and tonumber(token) > now then
-    local retries, urgent, cards, lane_of = {}, {}, {}, {}
+    local retries, cards, lane_of = {}, {}, {}
     for i, slot in ipairs(redis.call('ZRANGEBYSCORE', retry_slots, token, token)) do
       retries[i] = string.match(slot, '^(.*)@')
-    end
-    for card in string.gmatch(urgent_ids, '%S+') do
-      lane_of[card] = urgent
     end
     for _, card in ipairs(retries) do
       lane_of[card] = {}
@@ -65,16 +61,21 @@ if known[1] then
       local lane = lane_of[card] or cards
       lane[#lane + 1] = card
     end
-    return answer(token, redis.call('ZRANGEBYSCORE', leases, token, token), retries, urgent, cards)
+    return answer(token, redis.call('ZRANGEBYSCORE', leases, token, token), retries, cards)
   end
 end
 
 local slots_held = redis.call('ZCARD', slots)
-local take = math.min(tonumber(ARGV[3]), limit - slots_held)
+local free = math.max(0, limit - slots_held)
+local orders_wait_ms = tonumber(known[6] or 0) - now
+if orders_wait_ms > 0 and orders_wait_ms <= ORDERS_WAIT_MS then
+  left_for_orders = free - polls_share(free, now)
+end
+local take = math.min(tonumber(ARGV[3]), free - left_for_orders)
 -- Either way round, so that a clock that was set back holds up no trickle.
 local trickled = trickle and math.abs(now - tonumber(known[4] or 0)) < 1000 and now - tonumber(known[2] or 0) >= 1000
 if take <= 0 or paused_ms > 0 or trickled then
-  return answer('', {}, {}, {}, {})
+  return answer('', {}, {}, {})
 end
 
 local waiting = has_others and redis.call('LLEN', manual) or 0
@@ -114,7 +115,7 @@ end
 
 if waiting == 0 and due == 0 and retry_take == 0 then
   note_credit(held)
-  return answer('', {}, {}, {}, {})
+  return answer('', {}, {}, {})
 end
 
 local sequence = tonumber(known[5] or 0) + 1
@@ -170,38 +171,25 @@ if manual_take > 0 then
 end
 
 take = take - #taken_entries
-local cards, urgent = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'LIMIT', 0, take), {}
-local first_due = cards[1] and redis.call('ZSCORE', queue, cards[1])
--- Urgent cards have the lowest scores. They get half while other cards are due, and take turns with them for the odd item; the
--- manual list has its turns in the claims between.
-if first_due and tonumber(first_due) < 0 then
-  local waiting_urgent, half = redis.call('ZCOUNT', queue, '-inf', '(0'), math.floor((take + math.floor(sequence / 2) % 2) / 2)
-  local share = math.min(waiting_urgent, math.max(half, take - (due - waiting_urgent)))
-  urgent = redis.call('ZRANGEBYSCORE', queue, '-inf', '(0', 'LIMIT', 0, share)
-  cards = redis.call('ZRANGEBYSCORE', queue, 0, now, 'LIMIT', 0, take - #urgent)
-  first_due = false
-end
+local cards = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'LIMIT', 0, take)
 
 -- Called before the token replaces the due times. The due times are in order, and a bucket has one: each is read once,
 -- because WITHSCORES writes a number as text for every card, which is more expensive than moving the card.
 local late, queue_pairs = {}, {}
-local function note(claimed, due_at)
-  local first = 1
-  while first <= #claimed do
-    due_at = due_at or redis.call('ZSCORE', queue, claimed[first])
-    local alike = math.min(redis.call('ZCOUNT', queue, due_at, due_at), #claimed - first + 1)
-    late[#late + 1] = math.max(0, now - tonumber(due_at) % BAND)
-    late[#late + 1] = alike
-    first, due_at = first + alike, nil
-  end
-  for _, card in ipairs(claimed) do
-    queue_pairs[#queue_pairs + 1] = token
-    queue_pairs[#queue_pairs + 1] = card
-    add_slot(slot_pairs, card)
-  end
+local first = 1
+while first <= #cards do
+  local due_at = redis.call('ZSCORE', queue, cards[first])
+  local alike = math.min(redis.call('ZCOUNT', queue, due_at, due_at), #cards - first + 1)
+  -- Instances of 0.3.0 give urgent cards a time before all others.
+  late[#late + 1] = tonumber(due_at) < 0 and 0 or math.max(0, now - tonumber(due_at))
+  late[#late + 1] = alike
+  first = first + alike
 end
-note(urgent)
-note(cards, first_due)
+for _, card in ipairs(cards) do
+  queue_pairs[#queue_pairs + 1] = token
+  queue_pairs[#queue_pairs + 1] = card
+  add_slot(slot_pairs, card)
+end
 call_chunked('ZADD', queue, queue_pairs)
 call_chunked('ZADD', queue, retry_pairs)
 -- Redis keeps a sorted set of at most 128 short members as a list, and adds a member by reading every score in it as text: a
@@ -214,11 +202,10 @@ call_chunked('ZADD', slots, slot_pairs)
 if slots_held == 0 then
   redis.call('ZREM', slots, LONG)
 end
-local claimed = ARGV[2] .. ' ' .. token .. (#urgent > 0 and ' ' .. table.concat(urgent, ' ') or '')
-local noted = { ARGV[1], claimed, '#', exact(sequence) }
-if trickle or #taken_entries + #urgent + #cards > 0 then
+local noted = { ARGV[1], ARGV[2] .. ' ' .. token, '#', exact(sequence) }
+if trickle or #taken_entries + #cards > 0 then
   noted[5], noted[6] = trickle and '#trickle_at' or '#other_at', exact(now)
 end
 redis.call('HSET', KEYS[7], unpack(noted))
 note_credit(held + #retries)
-return answer(token, taken_entries, retries, urgent, cards, late)
+return answer(token, taken_entries, retries, cards, late)

@@ -10,19 +10,24 @@ import { askPerTaskType, TASK_TYPES, type TaskType } from '../../../domain/task-
 import { camelKeys, snakeKeys } from '../../../platform/snake-keys.ts';
 import {
   CLOCK_STEP_MS,
-  dueTimeOf,
   type Lane,
   MAX_RETRIES_WAITING,
   type Pause,
   renewed,
-  URGENT_BANDS,
-  urgentRoom,
+  type Slot,
   type WorkItem,
   type WorkQueue,
 } from '../../ports/live/work-queue.ts';
 import { inChunks, pairsOf, type RedisArgument, type RedisClient } from '../client/client.ts';
 import type { Keys, ScriptName } from '../keys.ts';
-import { CLAIM_REPLY, COUNTS_REPLY, namedReply, settleGroups, slotOf } from './script-values.ts';
+import {
+  CLAIM_REPLY,
+  CLAIM_SLOTS_REPLY,
+  COUNTS_REPLY,
+  namedReply,
+  settleGroups,
+  slotOf,
+} from './script-values.ts';
 import { WorkSignal } from './work-signal.ts';
 
 const ITEMS_PER_CALL = 1_000;
@@ -52,7 +57,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
   const run = (name: ScriptName, taskType: TaskType, args: readonly RedisArgument[] = []) =>
     client.script(name, keys.ofScript(name, taskType), args);
 
-  async function release(taskType: TaskType, items: readonly WorkItem[]): Promise<void> {
+  async function release(taskType: TaskType, items: readonly Slot[]): Promise<void> {
     await inChunks(items, ITEMS_PER_CALL, async (chunk) => {
       await run('workRelease', taskType, chunk.map(slotOf));
     });
@@ -65,12 +70,11 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       const slots = released.slice(0, ITEMS_PER_CALL).map(slotOf);
       const reply = await run('workClaim', taskType, [...args, ...slots]);
       const claimed = namedReply(CLAIM_REPLY, reply);
-      const { freeSlots, pausedMs, token, manualCount, retryCount, urgentCount, members, late } = claimed;
+      const { freeSlots, pausedMs, token, manualCount, retryCount, members, late } = claimed;
       const inForce = claimed.inForce === 1;
       const retryEnd = manualCount + retryCount;
       const items = members.map((member, i): WorkItem => {
-        const later = i < retryEnd + urgentCount ? 'urgent' : 'schedule';
-        const lane: Lane = i < manualCount ? 'manual' : i < retryEnd ? 'retry' : later;
+        const lane: Lane = i < manualCount ? 'manual' : i < retryEnd ? 'retry' : 'schedule';
         const cardId = lane === 'manual' ? cardIdOf(member) : Number(member);
         return { cardId, lane, member, token };
       });
@@ -78,6 +82,16 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       const claimedAtMs = items.length === 0 ? null : Math.floor(Number(token)) - leaseMs;
       const lateMs = late.flatMap((ms, i) => (i % 2 === 0 ? Array<number>(late[i + 1] ?? 0).fill(ms) : []));
       return { inForce, items, claimedAtMs, lateMs, freeSlots, pausedMs };
+    },
+
+    async claimSlots(taskType, max, leaseMs, trickle) {
+      const reply = await run('workClaimSlots', taskType, [max, leaseMs, trickle ? 1 : 0]);
+      const { inForce, pausedMs, token, take } = namedReply(CLAIM_SLOTS_REPLY, reply);
+      const slots = Array.from(
+        { length: take },
+        (_, i): Slot => ({ lane: 'order', member: `${i + 1}`, token }),
+      );
+      return { inForce: inForce === 1, slots, pausedMs };
     },
 
     release,
@@ -103,18 +117,10 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     async settle(taskType, settlements, { baseMs, capMs }) {
       let fenced = 0;
       await inChunks(settlements, ITEMS_PER_CALL, async (chunk) => {
-        const args = [baseMs, capMs, MAX_RETRIES_WAITING, keys.workChannel(taskType), ...settleGroups(chunk)];
+        const args = [baseMs, capMs, MAX_RETRIES_WAITING, ...settleGroups(chunk)];
         fenced += (await run('workSettle', taskType, args)) as number;
       });
       return { fenced };
-    },
-
-    async makeUrgent(taskType, cardIds, urgency, queueCap) {
-      await inChunks(cardIds, ITEMS_PER_CALL, async (chunk) => {
-        const bands = URGENT_BANDS[urgency];
-        const args = [urgentRoom(queueCap), keys.workChannel(taskType), bands, ...chunk];
-        await run('workMakeUrgent', taskType, args);
-      });
     },
 
     async forgetCards(cardIds) {
@@ -123,7 +129,6 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
           TASK_TYPES.flatMap((taskType) => [
             client.command('HDEL', keys.failures(taskType), ...chunk),
             client.command('ZREM', keys.retry(taskType), ...chunk),
-            client.command('ZREM', keys.again(taskType), ...chunk),
           ]),
         );
       });
@@ -155,7 +160,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       // Only tokens have a fraction, and a card whose token has ended is due again.
       const leased = score !== null && !Number.isInteger(score) && score > Number(now);
       return {
-        queued: score === null || leased ? null : { dueAtMs: dueTimeOf(score), before: queueRank },
+        queued: score === null || leased ? null : { dueAtMs: Math.max(0, score), before: queueRank },
         running: leased ? { leaseEndsAtMs: Math.floor(score), calling: slot === queueScore } : null,
         retry: retryScore === null ? null : { atMs: Number(retryScore), before: retryRank },
         failuresInARow: Number(failures ?? 0),
@@ -230,10 +235,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async reap(taskType) {
-      const [expiredSlots, foreign] = (await run('workReap', taskType, [keys.workChannel(taskType)])) as [
-        number,
-        string | null,
-      ];
+      const [expiredSlots, foreign] = (await run('workReap', taskType)) as [number, string | null];
       return { expiredSlots, healedFrom: foreign === null ? null : Number(foreign) };
     },
 

@@ -1,15 +1,14 @@
 -- Ends claimed work that has a durable result, that failed, or that was never started.
--- KEYS: 1 queue, 2 manual, 3 manualLeases, 4 runningCount, 5 slots, 6 failures, 7 retry, 8 retrySlots, 9 again
--- ARGV: 1 backoff base (ms), 2 backoff cap (ms), 3 most entries of the retry lane, 4 channel of the type's work, then seven
+-- KEYS: 1 queue, 2 manual, 3 manualLeases, 4 runningCount, 5 slots, 6 failures, 7 retry, 8 retrySlots
+-- ARGV: 1 backoff base (ms), 2 backoff cap (ms), 3 most entries of the retry lane, then six
 --       groups, each a number of claims and per claim token, number of items, and the items: cards done, cards failed (per
---       item also how long the card must wait at least, ms, and the random number), schedule returned, urgent returned,
+--       item also how long the card must wait at least, ms, and the random number), schedule returned,
 --       retry returned and early (per item also the wait, ms), manual ended, manual returned
 -- Returns: the number of items left alone because they no longer owned their lease.
 -- Atomic because only the holder of the token may end the work, together with its slot and the running count.
 local queue, manual, leases, slots, failures, retry = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7]
 local now, base, cap = now_ms(), tonumber(ARGV[1]), tonumber(ARGV[2])
-local at, fenced, front = 5, 0, now - FRONT * BAND
-local held, urgent_meanwhile = {}, redis.call('EXISTS', KEYS[9]) == 1 and {} or nil
+local at, fenced, held = 4, 0, {}
 
 -- Reads the next group. Returns the members that still own their lease in `key`, with the wait and random number of
 -- each, after taking them out of it if the group `leaves`.
@@ -43,11 +42,6 @@ local function read_group(key, slot_prefix, fields, leaves)
     elseif leaves then
       call_chunked('ZREM', key, { unpack(own, before + 1) })
     end
-    if urgent_meanwhile and key == queue then
-      for i, is_noted in ipairs(holds(KEYS[9], token, { unpack(own, before + 1) })) do
-        urgent_meanwhile[#urgent_meanwhile + 1] = is_noted and own[before + i] or nil
-      end
-    end
   end
   return own, waits, randoms
 end
@@ -69,10 +63,8 @@ for i, card in ipairs(failed) do
   end
 end
 
-for _, score in ipairs({ now, front }) do
-  for _, card in ipairs((read_group(queue, '', 1))) do
-    redis.call('ZADD', queue, 'XX', score, card)
-  end
+for _, card in ipairs((read_group(queue, '', 1))) do
+  redis.call('ZADD', queue, 'XX', now, card)
 end
 
 local laned, lane_waits = read_group(queue, '', 2, true)
@@ -80,14 +72,6 @@ room = #laned > 0 and tonumber(ARGV[3]) - redis.call('ZCARD', retry) or 0
 for i, card in ipairs(laned) do
   if i <= room or lane_waits[i] == 0 then
     redis.call('ZADD', retry, math.floor(now + lane_waits[i]), card)
-  end
-end
-
--- Cards that became urgent during this poll: it may have judged them by older data.
-if urgent_meanwhile then
-  call_chunked('ZREM', KEYS[9], urgent_meanwhile)
-  if make_urgent(queue, retry, KEYS[9], urgent_meanwhile, front, now, #urgent_meanwhile) > 0 then
-    signal_work(ARGV[4])
   end
 end
 

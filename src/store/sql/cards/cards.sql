@@ -13,14 +13,6 @@ LIMIT $2::integer
 -- Cards with the newest month of usage. $1 card ids. One row per known card, in no particular order.
 -- The lateral query walks the monthly partitions from the newest and stops at the first row.
 SELECT {c.*},
-  EXISTS (
-    SELECT FROM card_stops s
-    -- With coalesce() the index of all orders does not serve, which would be read for each card.
-    WHERE s.card_id = c.card_id AND s.state = 'requested' AND coalesce(s.authority, '') <> ''
-  ) OR EXISTS (
-    SELECT FROM card_resumes r
-    WHERE r.card_id = c.card_id AND r.state = 'waiting'
-  ) AS ordered,
   to_char(u.month, 'YYYY-MM') AS "usage.month", u.used_mb AS "usage.used_mb", u.last_reading_mb AS "usage.last_reading_mb",
   u.suspected_mb AS "usage.suspected_mb", u.read_at AS "usage.read_at",
   CASE WHEN NOT reading_is_of_sim(c, u.iccid, u.read_at) THEN true END AS "usage.of_former_iccid", u.jump_from_mb AS "usage.jump.from_mb",

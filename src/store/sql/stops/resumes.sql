@@ -1,6 +1,6 @@
 -- Runs that resume cards; what becomes of each card is decided in src/domain/orders.
 --
--- count, handOut and due walk an index and are planned without any other way (transaction_bounds.walkIndexes): a plan that was
+-- count and handOut walk an index and are planned without any other way (transaction_bounds.walkIndexes): a plan that was
 -- made while the tables were small would read or sort all rows again in each step.
 
 -- name: resumes.count
@@ -154,27 +154,3 @@ WHERE id = $1::uuid AND cancelled_at IS NULL
 -- $1 id. A card whose call is being made keeps its claim, and is recorded when that call ends.
 UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
 WHERE run_id = $1::uuid AND NOT counted AND state = 'waiting'
-
--- name: resumes.due
--- Cards that are to be resumed and due; they are due again after a pause. A card that was removed from the fleet ends as
--- failed. $1 cards at most, $2 pause in ms.
-WITH due AS MATERIALIZED (
-  SELECT r.ctid AS place, r.card_id
-  FROM card_resumes r
-  -- Not clock_timestamp(), which no index can be searched for.
-  WHERE r.state = 'waiting' AND r.due_at <= statement_timestamp()
-  ORDER BY r.due_at
-  LIMIT $1::integer
-  FOR UPDATE SKIP LOCKED
-), known AS MATERIALIZED (
-  SELECT due.place, c.* FROM due LEFT JOIN cards c ON c.card_id = due.card_id
-), later AS (
-  UPDATE card_resumes r SET
-    due_at = clock_timestamp() + $2::float8 * interval '1 millisecond',
-    state = CASE WHEN known.card_id IS NULL THEN 'failed' ELSE r.state END,
-    last_error = CASE WHEN known.card_id IS NULL THEN 'the card was removed' ELSE r.last_error END,
-    ended_at = CASE WHEN known.card_id IS NULL THEN clock_timestamp() END
-  FROM known
-  WHERE r.ctid = known.place
-)
-SELECT card_id, carrier_id, real_name_verified FROM known WHERE card_id IS NOT NULL

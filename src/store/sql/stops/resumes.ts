@@ -12,7 +12,6 @@ import { statements } from '../client/statements.ts';
 import { walkingIndexes } from '../client/transaction-bounds.ts';
 import { resumeClaims } from './resume-claims.ts';
 import file from './resumes.sql';
-import { DUE_AGAIN_MS } from './stops.ts';
 
 const sql = statements(file);
 
@@ -107,8 +106,6 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
       });
       return find(id);
     },
-
-    due: (limit) => walk('due', limit, DUE_AGAIN_MS),
   };
 }
 

@@ -105,24 +105,6 @@ SELECT FROM resume_runs run JOIN cards c ON c.card_id = $1::bigint
 WHERE run.steps_left AND coalesce(run.carrier_id, c.carrier_id) IS NOT DISTINCT FROM c.carrier_id
   AND (run.card_ids IS NULL OR $1::bigint = ANY (run.card_ids))
 
--- name: stops.due
--- Cards with a released or ordered stop that is due; it is due again after a pause. $1 cards at most, $2 pause in ms.
-WITH due AS MATERIALIZED (
-  SELECT ctid AS place FROM card_stops
-  -- Not clock_timestamp(), which no index can be searched for.
-  WHERE state = 'requested' AND authority IS NOT NULL AND due_at <= statement_timestamp()
-  ORDER BY due_at
-  LIMIT $1::integer
-  FOR UPDATE SKIP LOCKED
-), later AS (
-  UPDATE card_stops s SET due_at = clock_timestamp() + $2::float8 * interval '1 millisecond'
-  -- By its place, as release.
-  WHERE s.ctid = ANY (ARRAY(SELECT place FROM due))
-  RETURNING s.card_id
-)
-SELECT DISTINCT c.card_id, c.carrier_id, c.real_name_verified
-FROM later JOIN cards c ON c.card_id = later.card_id
-
 -- name: stops.open
 -- Cards with a stop that is held, observed or requested, each as often as it has one. $1 card id after which, $2 stops at most.
 -- Each in the order of its index: one condition for all would sort all of them each time.

@@ -37,9 +37,6 @@ import file from './stops.sql';
 
 const sql = statements(file);
 
-/** A card with an order is given to the queue again after this time, should the queue have lost it. */
-export const DUE_AGAIN_MS = 60_000;
-
 /** Stops that one statement releases or dismisses: a short transaction. */
 const DECIDED_AT_ONCE = 10_000;
 
@@ -120,8 +117,6 @@ export function sqlStops(client: SqlClient): StopRecords {
         throw new CardpollError('busy', 'card_changing', `card ${cardId} is being changed`);
       return changed.answer;
     },
-
-    due: (limit) => walkingIndexes(client, (tx) => sql.on(tx).rows('due', limit, DUE_AGAIN_MS)),
 
     async dropUnwanted(afterCardId, limit) {
       const cardIds = await db.column<number>('open', afterCardId, limit);

@@ -92,9 +92,12 @@ async function day(hours: ReadonlyMap<number, number>) {
           ];
         });
         await records.results.write(read);
-        for (const { cardId } of await records.stops.wanted(read.map(({ cardId }) => cardId))) {
+        const ids = read.map(({ cardId }) => cardId);
+        const rules = { ...UNLIMITED, maxPerHour: 100 };
+        await records.orders.want(ids, '2026-11', rules, () => true);
+        const turn = { most: 1_000, resumesFirst: 0, stops: true, resumes: false, mode: 'enforce' as const };
+        for (const { cardId } of await records.orders.take(turn, 15_000)) {
           const card = { cardId, iccid: iccidOf(cardId), vendorId: null };
-          const rules = { ...UNLIMITED, maxPerHour: 100 };
           const claim = await records.stops.claim(card, '2026-11', 15_000, rules);
           if (claim.state === 'granted') await records.stops.complete(card, '2026-11');
         }

@@ -28,6 +28,7 @@ import {
   stopDecided,
   stopOrdered,
   stopShown,
+  stopWanted,
 } from '../../../../src/domain/orders/stop-outcomes.ts';
 
 export const LEASE_MS = 60_000;
@@ -56,8 +57,13 @@ export interface Call {
 interface WorldCard {
   readonly facts: Omit<CardOrders, 'now' | 'month' | 'usage' | 'resumes'>;
   readonly resumes: readonly CardResume[];
-  /** The status that a poll has asked for, and goes on with later; null: no poll does. */
-  readonly asked: { readonly iccid: string; readonly isCut: boolean; readonly at: number } | null;
+  /** The status that was asked for an order, whose call waits; null: none does. */
+  readonly asked: {
+    readonly kind: Call['kind'];
+    readonly iccid: string;
+    readonly isCut: boolean;
+    readonly at: number;
+  } | null;
 }
 
 /** Plain data; an event makes another one. */
@@ -162,12 +168,18 @@ function later(world: World): World {
   return { ...world, now: world.now + 1, broken: [] };
 }
 
+/** At once after the reading is written. */
+function wanted(world: World, index: number): World {
+  const facts = factsOf(world, world.cards[index] as WorldCard);
+  return saved(world, index, stopWanted(facts, controlOf(world))?.changes ?? null);
+}
+
 function reads(usedMb: number): CardEvent {
   return (world, index) => {
     const { card } = (world.cards[index] as WorldCard).facts;
     if (card === null) return null;
     const newestUsage = usageOf(world.month, usedMb, world.now, card.iccid);
-    return withFacts(world, index, { newestUsage, polledAt: world.now });
+    return wanted(withFacts(world, index, { newestUsage, polledAt: world.now }), index);
   };
 }
 
@@ -186,32 +198,77 @@ const getsAnotherSim: CardEvent = (world, index) => {
   return withFacts(world, index, { card: { ...card, iccid: `${card.iccid}b`, iccidChangedAt: world.now } });
 };
 
+/** Its order is taken, and waits for its call after its status was asked. */
 const isAskedFor: CardEvent = (world, index) => {
-  const before = world.cards[index] as WorldCard;
-  const { card } = before.facts;
-  if (card === null || before.asked !== null) return null;
-  const asked = { iccid: card.iccid, isCut: world.cut.includes(card.iccid), at: world.now };
-  return { ...world, cards: world.cards.with(index, { ...before, asked }) };
+  const kind = dueKind(world, index);
+  const { asked: before, facts } = world.cards[index] as WorldCard;
+  if (kind === null || before !== null || facts.card === null) return null;
+  const { iccid } = facts.card;
+  const asked = { kind, iccid, isCut: world.cut.includes(iccid), at: world.now };
+  const next = taken(world, index);
+  return { ...next, cards: next.cards.with(index, { ...(next.cards[index] as WorldCard), asked }) };
 };
 
-/** A poll ends with its lease. */
+/** The kind of an order of the card that is due. */
+function dueKind(world: World, index: number): Call['kind'] | null {
+  const { facts, resumes } = world.cards[index] as WorldCard;
+  const isDue = ({ dueAt }: { readonly dueAt: number | null }) => dueAt !== null && dueAt <= world.now;
+  if (facts.card === null) return null;
+  if (resumes.some((resume) => resume.state === 'waiting' && isDue(resume))) return 'start';
+  const stops = facts.stops.filter((stop) => stop.state === 'requested' && isDue(stop));
+  return world.mode === 'enforce' && stops.length > 0 ? 'stop' : null;
+}
+
+/** No other worker takes the orders of the card within the lease. */
+function taken(world: World, index: number): World {
+  const { facts, resumes } = world.cards[index] as WorldCard;
+  const later = <T extends { readonly state: string; readonly dueAt: number | null }>(rows: readonly T[]) =>
+    rows
+      .filter(
+        ({ state, dueAt }) =>
+          ['requested', 'waiting'].includes(state) && dueAt !== null && dueAt <= world.now,
+      )
+      .map((row) => ({ ...row, dueAt: world.now + LEASE_MS }));
+  return saved(world, index, { stops: later(facts.stops), resumes: later(resumes) });
+}
+
+/** A call is made within the lease. */
 const goesOn: CardEvent = (world, index) => {
   const { asked, ...before } = world.cards[index] as WorldCard;
   if (asked === null) return null;
   const next = { ...world, cards: world.cards.with(index, { ...before, asked: null }) };
-  return world.now - asked.at < CALL_MS ? judged(next, index, asked.iccid, asked.isCut) : next;
+  return world.now - asked.at < CALL_MS ? judged(next, index, asked) : next;
 };
 
-/** A poll: the status first, then what it calls for. The answers of its calls are events of their own. */
+/** A poll: what the gateway shows is recorded, and the stop of a running card that is over its package is ordered. */
 const isPolled: CardEvent = (world, index) => {
-  const { card } = (world.cards[index] as WorldCard).facts;
-  return card === null ? null : judged(world, index, card.iccid, world.cut.includes(card.iccid));
+  const facts = factsOf(world, world.cards[index] as WorldCard);
+  const { card } = facts;
+  if (card === null) return null;
+  const { iccid } = card;
+  const sim = { iccid, vendorId: null };
+  if (!world.cut.includes(iccid)) return wanted(world, index);
+  return saved(world, index, stopShown(facts, sim, controlOf(world)));
 };
 
-function judged(world: World, index: number, iccid: string, isCut: boolean): World {
+/** An order of the card is taken: the status first, then its call. The answers of calls are events of their own. */
+const isTaken: CardEvent = (world, index) => {
+  const kind = dueKind(world, index);
+  const { card } = (world.cards[index] as WorldCard).facts;
+  if (kind === null || card === null) return null;
+  const { iccid } = card;
+  return judged(taken(world, index), index, { kind, iccid, isCut: world.cut.includes(iccid) });
+};
+
+function judged(
+  world: World,
+  index: number,
+  { kind, iccid, isCut }: { kind: Call['kind']; iccid: string; isCut: boolean },
+): World {
   const sim = { iccid, vendorId: null };
   const facts = factsOf(world, world.cards[index] as WorldCard);
   const next = isCut ? saved(world, index, stopShown(facts, sim, controlOf(world))) : world;
+  if (kind === 'stop') return isCut ? next : stopping(next, index, iccid);
   const present = factsOf(next, next.cards[index] as WorldCard);
   const resume = decideResume(present, sim, isCut);
   const after = saved(next, index, resumeDecided(present, resume, LEASE_MS));
@@ -222,9 +279,9 @@ function judged(world: World, index: number, iccid: string, isCut: boolean): Wor
     const { attempts: attempt, unresolved: isUnresolved, runId } = called as CardResume;
     return sent(after, { kind: 'start', card: index, iccid, attempt, runId, isUnresolved, byOperator: true });
   }
-  if (resume.act === 'none' && resume.why === 'running')
-    return running(after, index, iccid, resume.resume.runId);
-  return resume.act === 'none' || isCut ? after : stopping(after, index, iccid);
+  return resume.act === 'none' && resume.why === 'running'
+    ? running(after, index, iccid, resume.resume.runId)
+    : after;
 }
 
 function running(world: World, index: number, iccid: string, runId: string): World {
@@ -438,8 +495,9 @@ const CARD_EVENTS: Readonly<Record<string, CardEvent>> = {
   'gets the small package': isAllowed(SMALL_MB),
   'gets another SIM': getsAnotherSim,
   'is polled': isPolled,
-  'has its status asked': isAskedFor,
-  'goes on with its poll': goesOn,
+  'has its order taken': isTaken,
+  'has its order taken, and its status asked': isAskedFor,
+  'has the call of its order made': goesOn,
   ...Object.fromEntries(ANSWERS.map((answer) => [`call is ${answer}`, isAnswered(answer)])),
   'is ordered stopped': isOrderedStopped,
   'is ordered resumed': isOrderedResumed(false),
@@ -506,6 +564,7 @@ export function settled(world: World): World {
     for (let i = 0; i < next.cards.length; i += 1) {
       next = isReadAgain(later(next), i);
       next = isPolled(later(next), i) ?? next;
+      next = isTaken(later(next), i) ?? next;
       next = isAnswered('done')(later(next), i) ?? next;
       next = isLookedAt(next, i);
     }

@@ -67,16 +67,16 @@ it('a follow-up call uses no grant that is late', async () => {
     },
   });
   await fill(pace);
-  const late = pace.followUp('stop', 1_000);
+  const late = pace.followUp('stop', 1_000, {});
   await clock.run(5_000);
   expect(await late).toBeNull();
 });
 
 it('a follow-up call waits for its turn, and gives up at its time', async () => {
   const pace = paceOf([{ ...LIMIT, calls: 1, burst: 1 }]);
-  const first = pace.followUp('stop', 5_000);
-  const second = pace.followUp('card_status', 5_000);
-  const late = pace.followUp('stop', 1_500);
+  const first = pace.followUp('stop', 5_000, {});
+  const second = pace.followUp('card_status', 5_000, {});
+  const late = pace.followUp('stop', 1_500, {});
   await clock.run(10_000);
   expect((await Promise.all([first, second, late])).map((grant) => grant !== null)).toEqual([
     true,
@@ -103,7 +103,7 @@ it('makes a stop within a second of its claim while all types want more than is 
   const stops = Array.from({ length: 20 }, async (_, i) => {
     await clock.sleep(500 * i);
     const claimedAt = clock.monotonic();
-    expect(await pace.followUp('stop', 1_000)).not.toBeNull();
+    expect(await pace.followUp('stop', 1_000, {})).not.toBeNull();
     longest.push(clock.monotonic() - claimedAt);
   });
   await clock.run(12_000);
@@ -119,7 +119,7 @@ it('does not ask for calls that no limit counts', async () => {
   const pace = paceOf([ONLY_STOPS]);
   expect(pace.counts('stop')).toBe(true);
   expect(pace.counts('realname')).toBe(false);
-  expect(await pace.followUp('card_status', 0)).not.toBeNull();
+  expect(await pace.followUp('card_status', 0, {})).not.toBeNull();
   expect(await live.pace.states()).toEqual([]);
 });
 
@@ -127,7 +127,7 @@ it('keeps the bucket of a rare call full', async () => {
   const pace = paceOf([ONLY_STOPS]);
   await fill(pace);
   await fill(pace);
-  expect(await pace.followUp('stop', 10)).not.toBeNull();
+  expect(await pace.followUp('stop', 10, {})).not.toBeNull();
 });
 
 it('logs stricter limits of another instance once, and their end', async () => {

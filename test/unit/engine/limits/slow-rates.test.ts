@@ -2,16 +2,15 @@
 // the polls of all types and two instances want every call, and that the gateway counts no more than it allows.
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import type { Card } from '../../../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { type RateLimit, rateWords } from '../../../../src/domain/limits/rate-limit.ts';
+import { ConfigMatcher } from '../../../../src/domain/schedule/polling-config.ts';
 import { TASK_TYPES, TASKS } from '../../../../src/domain/task-type.ts';
 import { type CallPace, callPaceOf } from '../../../../src/engine/limits/call-pace.ts';
-import { PackageTask, type PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
-import { PollPace } from '../../../../src/engine/work/poll-pace.ts';
-import { Deadline } from '../../../../src/engine/work/task.ts';
+import { OrderCalls, type OrderCallsDeps } from '../../../../src/engine/orders/order-calls.ts';
+import { OrderWorker, type OrderWorkerDeps } from '../../../../src/engine/orders/order-worker.ts';
 import { FlowControlledGateway } from '../../../../src/gateway/flow/flow-control.ts';
-import type { WorkItem } from '../../../../src/store/ports/live/work-queue.ts';
+import type { Order } from '../../../../src/store/ports/records/order-records.ts';
 import { firstRows } from '../../../support/effort.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
@@ -19,7 +18,25 @@ import { UNLIMITED } from '../../../support/stop-rules.ts';
 import { openPacedLiveStore } from '../../../support/virtual-pace.ts';
 
 const LEASE_MS = 15_000;
-const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 1, ordered: true } as Card;
+const CARD = {
+  cardId: 7,
+  iccid: '89860000000000000071',
+  vendorId: null,
+  carrierId: 1,
+  realNameVerified: true,
+};
+const ORDER: Order = { ...CARD, kind: 'stop', isOperators: true };
+
+/** A limit that no other call uses. */
+const FREE_SLOTS: OrderWorkerDeps['live']['work'] = {
+  claimSlots: async (_, max) => ({
+    inForce: true,
+    pausedMs: 0,
+    slots: Array.from({ length: max }, (_, i) => ({ lane: 'order', member: `${i}`, token: 't' })),
+  }),
+  release: async () => {},
+  hold: async () => {},
+};
 
 const clock = () => new FakeClock('2026-11-15T00:00:00Z');
 
@@ -68,7 +85,7 @@ class SlowGateway {
         })();
   }
 
-  /** Polls the card as workers do, until its stop is at the gateway; each poll has a lease of its own. */
+  /** Has an order worker carry out the order to stop the card, until its stop is confirmed. */
   async stopCard(): Promise<void> {
     const upstream = {
       ...ONE_CARD_A_CALL,
@@ -93,54 +110,54 @@ class SlowGateway {
       random: () => 0,
       onChange: () => {},
     });
-    const polls = new PollPace({
-      taskType: 'package',
-      interfaceName: 'card_status',
-      pace: this.#own,
-      ready: async () => {},
-      cardsPerCall: this.cardsPerCall,
-      onGranted: () => {},
-      clock: this.clock,
-      onError: (error) => expect.unreachable(String(error)),
+    let done = () => {};
+    const isDone = new Promise<void>((resolve) => {
+      done = resolve;
     });
     const records = {
       stops: {
-        look: async () => new Map([[CARD.cardId, { state: 'open' }]]),
         claim: async () => ({ state: 'granted', month: '2026-11', attempt: 1 }),
-        complete: async () => null,
+        complete: async () => {
+          if (this.#isStopped) done();
+          return null;
+        },
       },
-      resumes: { claim: async () => ({ state: 'none' }), reopen: async () => false },
-    } as unknown as PackageTaskDeps['records'];
-    const task = new PackageTask({
+    } as unknown as OrderCallsDeps['records'];
+    let isTaken = false;
+    const worker = new OrderWorker({
+      calls: new OrderCalls({
+        ...{ gateway, records, leaseMs: LEASE_MS, clock: this.clock, log: this.#log },
+        calendar: new MonthCalendar('Asia/Shanghai'),
+        stopRules: () => UNLIMITED,
+        fleetNow: () => this.clock.now(),
+        audit: { log: () => {} },
+        reader: { forget: async () => {} },
+      }),
+      records: {
+        orders: {
+          due: async () => Number(!isTaken),
+          take: async () => {
+            const taken = isTaken ? [] : [ORDER];
+            isTaken = true;
+            return taken;
+          },
+        },
+      },
+      live: { work: FREE_SLOTS },
       gateway,
-      records,
       offers: () => true,
-      calendar: new MonthCalendar('Asia/Shanghai'),
+      matcher: () => new ConfigMatcher([]),
       stopRules: () => UNLIMITED,
-      audit: { log: () => {} },
-      reader: { forget: async () => {} },
-      again: async () => {},
+      isPaced: true,
       leaseMs: LEASE_MS,
+      random: () => 0,
       clock: this.clock,
+      onError: (error) => expect.unreachable(String(error)),
       log: this.#log,
     });
-    const item = { cardId: 7, lane: 'urgent', member: '7', token: 't' } as unknown as WorkItem;
-    const claimed = () => new Deadline(this.clock, this.clock.monotonic(), LEASE_MS, this.clock.now());
-    const card = { ...CARD, usage: null, allowanceMb: null, stopped: false };
-    let isPolled = false;
-    while (!isPolled) {
-      const deadline = claimed();
-      if (await polls.turn(item, deadline))
-        isPolled = await task.poll(card, deadline).then(
-          () => true,
-          // The stop was called, and no call was left in the time of the poll to see its effect: the next poll does.
-          (error: unknown) => {
-            expect(error).toMatchObject({ failure: 'held', details: { interfaceName: 'card_status' } });
-            return false;
-          },
-        );
-      else await this.clock.sleep(50);
-    }
+    await worker.start();
+    await isDone;
+    await worker.stop();
   }
 
   async close(): Promise<void> {

@@ -62,16 +62,8 @@ async function follow(...found: Page[]) {
   };
   const sync = new CardSync({
     live,
-    offers: () => true,
-    records: {
-      cards: { changesSince } as unknown as RecordStore['cards'],
-      stops: {
-        wanted: async (cardIds: readonly number[]) => {
-          judged.push(...cardIds);
-          return [];
-        },
-      } as unknown as RecordStore['stops'],
-    },
+    orderStops: async (cardIds) => void judged.push(...cardIds),
+    records: { cards: { changesSince } as unknown as RecordStore['cards'] },
     queueCap: 1e6,
     matcher: () => new ConfigMatcher(CONFIGS),
     requireLead: () => requireLead(),
@@ -148,8 +140,8 @@ describe('loading', () => {
     lead = new Lead();
     loader = new CardSync({
       live,
-      records: { cards: table.port, stops: {} as RecordStore['stops'] },
-      offers: () => false,
+      records: { cards: table.port },
+      orderStops: async () => {},
       queueCap: 0,
       matcher: () => VIEW,
       requireLead: lead.require,

@@ -347,29 +347,6 @@ it('polls only what an enabled config or an operator asks for; what is no more l
   ]);
 });
 
-it.each<[Deps['task']['taskType'], Array<Settlement['verdict']>, number]>([
-  ['package', ['failed', 'done', 'failed'], 60_000],
-  ['realname', ['done', 'done', 'done'], 0],
-])(
-  'carries out orders, which only task package has, without an enabled config: %s',
-  async (taskType, ended, capMs) => {
-    const cardOf = (cardId: number) => ({ cardId, carrierId: cardId, ordered: cardId !== 2 }) as Card;
-    const worker = makeWorker(claiming({ cardId: 1 }, { cardId: 2 }, { cardId: 3 }), {
-      ...configs({ taskType, carrierId: 1, intervalSeconds: 30, status: 0 }),
-      task: { taskType, poll: () => Promise.reject(new GatewayError('timeout', 'no answer')) },
-      reader: {
-        read: async (cardIds: readonly number[]) =>
-          new Map(cardIds.map((cardId) => [cardId, cardOf(cardId)])),
-      } as CardReader,
-    });
-    await worker.runOnce();
-    await worker.stop();
-    await writer.stop();
-    expect(verdicts.sort().map(([, verdict]) => verdict)).toEqual(ended);
-    expect(Math.max(...caps), 'an order is retried for a minute').toBe(capMs);
-  },
-);
-
 it('fails the card whose poll throws, and remembers why', async () => {
   const worker = makeWorker(claiming({ cardId: 1 }), configs({}));
   poll = () => Promise.reject(new GatewayError('timeout', 'no answer'));

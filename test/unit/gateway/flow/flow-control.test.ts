@@ -188,7 +188,7 @@ describe('a call that follows a poll', () => {
       return null;
     };
     expect(await refusal(400)).toMatchObject({ failure: 'held', isRefusal: true, isGatewayFault: false });
-    expect(waits).toEqual([['stop', 400, undefined]]);
+    expect(waits).toEqual([['stop', 400, {}]]);
     expect(open()).toEqual([]);
   });
 

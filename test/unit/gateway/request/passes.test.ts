@@ -89,7 +89,7 @@ it('none is free in time: nothing is claimed for a call', async () => {
   await arrived(paths, 1);
   expect(await ended(client.gather('stop', 20))).toBe('held');
   const waiting = new AbortController();
-  const aborted = ended(client.gather('stop', Number.POSITIVE_INFINITY, waiting.signal));
+  const aborted = ended(client.gather('stop', Number.POSITIVE_INFINITY, waiting));
   waiting.abort();
   answers[0]?.();
   await poll;

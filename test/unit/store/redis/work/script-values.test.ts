@@ -33,6 +33,6 @@ it('names the token of a claim once for all of its cards', () => {
     settlement('8', '1.5', 'done'),
   ];
   expect(settleGroups([...settled, settlement('6', '1.5', 'failed')])).toEqual(
-    [[2, '1.5', 2, '7', '8', '2.5', 1, '9'], [1, '1.5', 1, '6', 3, 0.5], 0, 0, 0, 0, 0].flat(),
+    [[2, '1.5', 2, '7', '8', '2.5', 1, '9'], [1, '1.5', 1, '6', 3, 0.5], 0, 0, 0, 0].flat(),
   );
 });

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
-import { MonthStart } from '../../../../src/engine/stops/order-feeder.ts';
+import { MonthStart } from '../../../../src/engine/orders/order-upkeep.ts';
 import { Audit } from '../../../../src/operations/audit.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';

@@ -1,10 +1,10 @@
 // A fleet whose cards are all over their package, in compressed time: package polls keep their pace where stops are only observed,
 // are held, or are made at the pace of a rate limit. The database takes the time that it takes: a claim waits for those before
-// it, and a look for none.
+// it, and an order for none.
 import { expect, it } from 'vitest';
 import type { RateLimit } from '../../../../src/domain/limits/rate-limit.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
-import type { StopClaim, StopLook, StopRecords } from '../../../../src/store/ports/records/stop-records.ts';
+import type { StopClaim, StopRecords } from '../../../../src/store/ports/records/stop-records.ts';
 import { CompressedFleet } from '../../../support/compressed-fleet.ts';
 
 const CARDS = 6_000;
@@ -20,25 +20,42 @@ type Mode = 'within' | 'observe' | 'spent' | 'granted';
 /** What the records say of a card that is over, in a mode. */
 class Judge {
   readonly waiting = new Set<number>();
-  readonly called = new Set<number>();
+  /** Cards whose stop is ordered -> whether it was taken. */
+  readonly ordered = new Map<number, boolean>();
   readonly done = new Set<number>();
   fleet: CompressedFleet | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly mode: Mode) {}
 
-  get records(): Pick<RecordStore, 'stops' | 'resumes'> {
-    const stops: Partial<StopRecords> = {
-      look: async (cards) => {
-        await this.#takes(STATEMENT_MS + CARD_MS * cards.length);
-        return new Map(cards.map(({ cardId }) => [cardId, this.#look(cardId)]));
+  get records(): Pick<RecordStore, 'stops' | 'orders'> {
+    const orders: RecordStore['orders'] = {
+      want: async (cardIds) => {
+        await this.#takes(STATEMENT_MS + CARD_MS * cardIds.length);
+        for (const cardId of cardIds) {
+          if (this.mode !== 'granted') this.waiting.add(cardId);
+          else if (!this.ordered.has(cardId)) this.ordered.set(cardId, false);
+        }
+        return [];
       },
-      claim: async ({ cardId }) => {
+      due: async ({ most }) => {
+        await this.#takes(STATEMENT_MS);
+        return Math.min(most, this.#due.length);
+      },
+      take: async ({ most }) => {
+        await this.#takes(STATEMENT_MS);
+        const taken = this.#due.slice(0, most);
+        for (const cardId of taken) this.ordered.set(cardId, true);
+        return taken.map((cardId) => ({
+          ...{ cardId, iccid: String(cardId), vendorId: null, carrierId: 1, realNameVerified: true },
+          ...{ kind: 'stop', isOperators: false },
+        }));
+      },
+    };
+    const stops: Partial<StopRecords> = {
+      claim: async () => {
         const claimed = this.#turn.then(async (): Promise<StopClaim> => {
           await this.#takes(STATEMENT_MS);
-          const answer = this.#look(cardId);
-          if (answer.state !== 'open') return answer;
-          this.called.add(cardId);
           return { state: 'granted', month: '2026-11', attempt: 1 };
         });
         this.#turn = claimed;
@@ -49,17 +66,11 @@ class Judge {
         return null;
       },
     };
-    const resumes = { claim: async () => ({ state: 'none' }), reopen: async () => false };
-    return { stops, resumes } as unknown as Pick<RecordStore, 'stops' | 'resumes'>;
+    return { stops, orders } as unknown as Pick<RecordStore, 'stops' | 'orders'>;
   }
 
-  #look(cardId: number): StopLook {
-    if (this.mode === 'granted') return this.called.has(cardId) ? { state: 'claimed' } : { state: 'open' };
-    const isNew = !this.waiting.has(cardId);
-    this.waiting.add(cardId);
-    return this.mode === 'observe'
-      ? { state: 'observed', isNew }
-      : { state: 'held', heldBy: 'budget_hour', isNew };
+  get #due(): number[] {
+    return [...this.ordered].filter(([, isTaken]) => !isTaken).map(([cardId]) => cardId);
   }
 
   async #takes(ms: number): Promise<void> {

@@ -1,9 +1,5 @@
-// What becomes of orders about stops, and of stops as time passes. Runs on the leader.
-//
-// OrderFeeder makes cards with an order urgent for task package: a stop that an operator ordered or released, or a resume. The
-// record store gives a card again after a minute until its order is carried out, so an order survives a lost queue. Stops
-// that are not wanted any more are dropped (the allowance was raised, the usage corrected, the month is over), and a month
-// begins (MonthStart). Runs that resume cards hand out the next ones as the former are resumed.
+// The upkeep of orders, on the leader: runs that resume cards hand out the next ones as the former are resumed, stops that are not
+// wanted any more are dropped (the allowance was raised, the usage corrected, the month is over), and a month begins (MonthStart).
 import { DAEMON } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -15,13 +11,11 @@ import { earlierTime, type RecordStore } from '../../store/ports/records/record-
 import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/** Of each kind of order, in one turn: a run of resumes fills the queue only as fast as ordinary polling does. */
-const CARDS_A_TURN = 2_000;
 /** Of one run, each over ten thousand stops: those of a year may be looked at before one is found. */
 const STEPS_A_TURN = 10;
-/** All held and observed stops are looked at this often, a bounded number in one turn: a million take minutes. */
-const LOOK_AT_HELD_EVERY_MS = 10_000;
-const HELD_A_TURN = 2_000;
+/** All open stops are looked at this often, a bounded number in one turn: a million take minutes. */
+const LOOK_AT_STOPS_EVERY_MS = 10_000;
+const STOPS_A_TURN = 2_000;
 const LOOK_AT_MONTH_EVERY_MS = 60_000;
 /** The cards are resumed over these first hours, so that not all of them register in one moment. */
 const SPREAD_MS = 4 * 3_600_000;
@@ -30,32 +24,26 @@ const ENDS_WITHIN_MS = 60_000;
 /** Later in the month no run is made: switching the setting on must not resume a fleet at once. */
 const BEGINS_WITHIN_MS = 24 * 3_600_000;
 
-export class OrderFeeder extends LoopService<
+export class OrderUpkeep extends LoopService<
   LeaderMeans & {
-    readonly live: {
-      readonly work: Pick<LiveStore['work'], 'makeUrgent'>;
-      readonly cards: LiveStore['cards'];
-    };
     readonly records: {
-      readonly stops: Pick<RecordStore['stops'], 'due' | 'dropUnwanted'>;
-      readonly resumes: Pick<RecordStore['resumes'], 'open' | 'handOut' | 'due'>;
+      readonly stops: Pick<RecordStore['stops'], 'dropUnwanted'>;
+      readonly resumes: Pick<RecordStore['resumes'], 'open' | 'handOut'>;
     };
     readonly monthStart: Pick<MonthStart, 'run'>;
-    readonly queueCap: number;
     readonly log: Logger;
   }
 > {
-  readonly name = 'order-feeder';
-  /** The look at held and observed stops continues after this card id; 0: from the start. */
+  readonly name = 'order-upkeep';
+  /** The look at open stops continues after this card id; 0: from the start. */
   #afterCardId = 0;
   #dropped = 0;
-  #lookAtHeldAt = Number.NEGATIVE_INFINITY;
+  #lookAtStopsAt = Number.NEGATIVE_INFINITY;
 
   async runOnce(): Promise<number> {
     const { fence, monthStart } = this.deps;
     if (fence() === null) return LOOK_EVERY_MS;
     await this.#handOut();
-    await this.#feed();
     await this.#dropUnwanted();
     await monthStart.run();
     return LOOK_EVERY_MS;
@@ -68,34 +56,17 @@ export class OrderFeeder extends LoopService<
     }
   }
 
-  async #feed(): Promise<void> {
-    const { live, records, queueCap } = this.deps;
-    const stops = await records.stops.due(CARDS_A_TURN);
-    const resumes = await records.resumes.due(CARDS_A_TURN);
-    // A run may resume a million cards: a stop that is ordered meanwhile comes before them.
-    for (const [cards, urgency] of [
-      [stops, 'first'],
-      [resumes, 'urgent'],
-    ] as const) {
-      const due = cards.map(({ cardId }) => cardId);
-      if (due.length === 0) continue;
-      // The cache does not know of the order yet.
-      await live.cards.drop(due);
-      await live.work.makeUrgent('package', due, urgency, queueCap);
-    }
-  }
-
-  /** Looks every ten seconds, and with every call until it has seen all held and observed stops. */
+  /** Looks every ten seconds, and with every call until it has seen all open stops. */
   async #dropUnwanted(): Promise<void> {
     const { records, clock, log } = this.deps;
-    if (clock.monotonic() < this.#lookAtHeldAt) return;
-    const { lastCardId, dropped } = await records.stops.dropUnwanted(this.#afterCardId, HELD_A_TURN);
+    if (clock.monotonic() < this.#lookAtStopsAt) return;
+    const { lastCardId, dropped } = await records.stops.dropUnwanted(this.#afterCardId, STOPS_A_TURN);
     this.#dropped += dropped;
     this.#afterCardId = lastCardId ?? 0;
     if (lastCardId !== null) return;
     if (this.#dropped > 0) log.info({ stops: this.#dropped }, 'stops dropped: not wanted any more');
     this.#dropped = 0;
-    this.#lookAtHeldAt = clock.monotonic() + LOOK_AT_HELD_EVERY_MS;
+    this.#lookAtStopsAt = clock.monotonic() + LOOK_AT_STOPS_EVERY_MS;
   }
 }
 

@@ -112,7 +112,8 @@ it('carries out a held stop when it is released, waits while the task type is pa
   await live.work.pause('package', pause);
   await client.query('UPDATE cards SET allowance_mb = 5000 WHERE card_id = $1', [FIRST]);
   expect(await records.stops.release([RELEASED], BY)).toEqual([RELEASED]);
-  await waitFor(async () => (await live.work.counts('package')).due === 1, { what: 'the card to be due' });
+  const turn = { most: 10, stops: true, resumes: true, mode: 'enforce' } as const;
+  await waitFor(async () => (await records.orders.due(turn)) === 1, { what: 'the order to be due' });
   await waitFor(async () => (await records.stops.ofCard(FIRST, 1)).length === 0, {
     timeoutMs: 30_000,
     what: 'the held stop of a card with a higher allowance to be dropped',

@@ -1,57 +1,41 @@
-// Orders of the records become due work, only on the leader, and held stops are looked at in steps, from the first to the
-// last, and then again; the run of a month is made on its first day in the configured time zone, if the setting is on. Runs
-// hand out in steps. The live store is the embedded one.
+// The upkeep of orders, only on the leader: open stops are looked at in steps, from the first to the last, and then again; the run of a
+// month is made on its first day in the configured time zone, if the setting is on; runs hand out in steps.
 
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
-import type { Card } from '../../../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
-import { MonthStart, OrderFeeder } from '../../../../src/engine/stops/order-feeder.ts';
-import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
+import { MonthStart, OrderUpkeep } from '../../../../src/engine/orders/order-upkeep.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import type { ResumeRun } from '../../../../src/store/ports/records/resume-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { openLimitedLiveStore } from '../../../support/limits.ts';
 
-let live: LiveStore;
 let fence: number | null;
-let asked: number;
 let monthStarts: number;
 let clock: FakeClock;
-/** After which card ids it asked for held stops. */
+/** After which card ids it asked for open stops. */
 let lookedAfter: number[];
 let held: Array<{ lastCardId: number | null; dropped: number }>;
 let lines: Array<Record<string, unknown>>;
 /** Steps left of each run, and those that were made. */
 let left: Map<string, number>;
 let steps: string[];
-let feeder: OrderFeeder;
-
-const card = (cardId: number) => ({ cardId, carrierId: 1, realNameVerified: true });
+let upkeep: OrderUpkeep;
 
 beforeEach(() => {
   clock = new FakeClock();
-  live = openLimitedLiveStore({ clock });
-  [fence, asked, monthStarts, lookedAfter, held, lines] = [1, 0, 0, [], [], []];
+  [fence, monthStarts, lookedAfter, held, lines] = [1, 0, [], [], []];
   left = new Map();
   steps = [];
-  const due = (cardIds: readonly number[]) => async () => {
-    asked += 1;
-    return cardIds.map(card);
-  };
-  feeder = new OrderFeeder({
-    live,
+  upkeep = new OrderUpkeep({
     records: {
       stops: {
-        due: due([1, 2]),
         dropUnwanted: async (after) => {
           lookedAfter.push(after);
           return held.shift() ?? { lastCardId: null, dropped: 0 };
         },
       },
       resumes: {
-        due: due([2, 3]),
         open: async () => [...left.keys()],
         handOut: async (id) => {
           steps.push(id);
@@ -66,7 +50,6 @@ beforeEach(() => {
         monthStarts += 1;
       },
     },
-    queueCap: 10,
     fence: () => fence,
     clock,
     log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
@@ -74,51 +57,40 @@ beforeEach(() => {
   });
 });
 
-it('makes cards with an order due for task package, and has them read from the records', async () => {
-  await live.cards.put(
-    [1, 2, 3, 4].map((cardId) => ({ ...card(cardId), iccid: String(cardId) }) as Card),
-    60_000,
-  );
-  expect(await feeder.runOnce()).toBe(1_000);
-  expect((await live.work.counts('package')).due).toBe(3);
-  expect([...(await live.cards.get([1, 2, 3, 4])).keys()]).toEqual([4]);
-  expect([lookedAfter, monthStarts]).toEqual([[0], 1]);
-});
-
 it('has each run hand out as many cards as may wait, in some steps a turn', async () => {
   left = new Map([
     ['large', 13],
     ['small', 1],
   ]);
-  await feeder.runOnce();
+  await upkeep.runOnce();
   expect([steps.filter((id) => id === 'large').length, steps.filter((id) => id === 'small').length]).toEqual([
     10, 1,
   ]);
-  await feeder.runOnce();
-  expect(left.get('large')).toBe(0);
+  await upkeep.runOnce();
+  expect([left.get('large'), monthStarts]).toEqual([0, 2]);
 });
 
 it('does nothing while another instance leads', async () => {
   fence = null;
   left = new Map([['large', 3]]);
-  await feeder.runOnce();
+  await upkeep.runOnce();
   expect(steps).toEqual([]);
-  expect([asked, lookedAfter, monthStarts]).toEqual([0, [], 0]);
+  expect([lookedAfter, monthStarts]).toEqual([[], 0]);
 });
 
-it('looks at all held stops every ten seconds, and logs once how many it dropped', async () => {
+it('looks at all open stops every ten seconds, and logs once how many it dropped', async () => {
   held = [
     { lastCardId: 40, dropped: 2 },
     { lastCardId: 90, dropped: 1 },
   ];
-  for (let call = 0; call < 5; call += 1) await feeder.runOnce();
+  for (let call = 0; call < 5; call += 1) await upkeep.runOnce();
   expect(lookedAfter).toEqual([0, 40, 90]);
   expect(lines).toMatchObject([{ level: 30, stops: 3 }]);
   clock.advance(9_999);
-  await feeder.runOnce();
+  await upkeep.runOnce();
   expect(lookedAfter).toHaveLength(3);
   clock.advance(1);
-  await feeder.runOnce();
+  await upkeep.runOnce();
   expect(lookedAfter).toEqual([0, 40, 90, 0]);
   expect(lines).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
-// Urgent work of the built daemon, as the gateway counts: cards whose package poll is in flight when a reading takes them over
-// their package, and a stop that an operator orders while a thousand cards wait.
+// Orders of the built daemon, as the gateway counts: stops of cards that go over their package while package polls hold the slots,
+// and a stop that an operator orders while a thousand cards wait.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
@@ -62,13 +62,13 @@ afterAll(async () => {
   await gateway?.close();
 });
 
-it('cards whose poll is in flight when they go over are stopped when it ends, not when its lease does', async ({
+it('cards that go over while slow polls hold all slots are stopped as these end, not when their leases do', async ({
   annotate,
 }) => {
   await fleet.setLimits(OVER.length);
   statusMs = 1_000;
   const before = statusCalls;
-  await live.work.makeUrgent('package', OVER, 'urgent', 1_000_000);
+  await live.manual.push('package', OVER.map(String));
   await waitFor(() => statusCalls - before > 20, { what: 'polls in flight' });
   await live.manual.push('carddata', OVER.map(String));
   await waitFor(() => OVER.every((cardId) => stoppedAt.has(demoIccid(cardId))), {

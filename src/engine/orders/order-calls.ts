@@ -1,0 +1,217 @@
+// Carries out one order: asks what the gateway shows of the card, claims the call that follows, makes it, and waits until the
+// gateway shows its effect. Used by order-worker.ts, which takes orders. What may be called is decided in src/domain/orders.
+//
+// The right to call is claimed before the call, and what the call has to wait for is gathered before the claim: so a claim is never
+// older than its call. A stop or resume is done when the gateway shows its effect: an acknowledgement alone is not enough. A worker
+// that dies in between leaves a claim that ends by itself; the order is taken again then, and its status is newer than the lost call
+// (whose own deadline was half a lease). If that call took effect, this is only recorded; if not, the call is made again. A call that
+// was acknowledged without effect is repeated too, with growing pauses.
+import pLimit from 'p-limit';
+import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
+import type { InterfaceName } from '../../domain/gateway-interface.ts';
+import { CARD_RESUMED, STOP_UNCONFIRMED, STOP_UNCONFIRMED_REASON } from '../../domain/log-phrases.ts';
+import type { StopRules } from '../../domain/stops/stop.ts';
+import { type Gateway, GatewayError, type Pass } from '../../gateway/gateway.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
+import type { Order } from '../../store/ports/records/order-records.ts';
+import type { ResumeRecords } from '../../store/ports/records/resume-records.ts';
+import type { StopRecords } from '../../store/ports/records/stop-records.ts';
+import { recordStop } from '../tasks/package.ts';
+import type { CardReader } from '../work/card-reader.ts';
+import { logWaiting } from './wanted-stops.ts';
+
+export interface OrderCallsDeps {
+  readonly gateway: Pick<Gateway, 'call' | 'isStoppedStatus'>;
+  readonly records: {
+    readonly stops: Pick<StopRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
+    readonly resumes: Pick<ResumeRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
+  };
+  readonly reader: Pick<CardReader, 'forget'>;
+  readonly audit: Pick<AuditTrail, 'log'>;
+  readonly calendar: MonthCalendar;
+  readonly stopRules: () => StopRules;
+  /** Now, epoch milliseconds, by the fleet's clock. */
+  readonly fleetNow: () => number;
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Gathers what a call waits for: a call of the rate limits, a connection, the permit of flow control, a slot under the limit. */
+export type Gather = (interfaceName: InterfaceName) => Promise<Pass>;
+
+/** An older status may not show a call whose outcome is not known. */
+const STATUS_GOOD_FOR_MS = 1_000;
+
+/** A call that its card was claimed for, and what the records are told of it. */
+interface ClaimedCall {
+  readonly name: 'stop' | 'start';
+  /** The outcome of an earlier call is not known, and the status may not show it. */
+  readonly asksFirst: boolean;
+  /** From before the claim, by the monotonic clock. */
+  readonly claimedAt: number;
+  /** The call certainly had no effect. */
+  readonly abandon: (reason: string, isCardFault: boolean) => Promise<void>;
+  /** The gateway acknowledged the call and does not show its effect. */
+  readonly acknowledge: () => Promise<void>;
+}
+
+export class OrderCalls {
+  /**
+   * Claims of stops of the whole fleet take turns in the database. One of this instance at a time waits there: the others hold no
+   * connection meanwhile, and their passes do not age.
+   */
+  readonly #claims = pLimit(1);
+
+  constructor(private readonly deps: OrderCallsDeps) {}
+
+  /** @throws GatewayError when a call failed: the order is due again later. */
+  async carryOut(order: Order, gather: Gather): Promise<void> {
+    const { calendar, fleetNow, reader } = this.deps;
+    const isStopped = await this.#isStopped(order, gather);
+    const month = calendar.monthOf(fleetNow());
+    try {
+      // Also by a call of ours whose outcome was lost or late; before the card is resumed, which ends a stop that is done.
+      if (isStopped) await recordStop(this.deps, order, month);
+      if (order.kind === 'resume') await this.#resume(order, month, isStopped, gather);
+      else if (!isStopped) await this.#stop(order, month, gather);
+    } finally {
+      await reader.forget([order.cardId]);
+    }
+  }
+
+  async #stop(order: Order, month: string, gather: Gather): Promise<void> {
+    const { records, clock } = this.deps;
+    const { cardId } = order;
+    const shownAt = clock.monotonic();
+    const { pass, claimedAt, claim } = await this.#claims(() => this.#claimStop(order, month, gather));
+    try {
+      if (!('attempt' in claim)) return logWaiting(this.deps.log, { ...order, ...claim });
+      const { attempt, state } = claim;
+      const isDone = await this.#call(order, pass, gather, {
+        name: 'stop',
+        asksFirst: state === 'unresolved' && this.#isOld(shownAt),
+        claimedAt,
+        abandon: (reason, isCardFault) =>
+          records.stops.abandon(cardId, claim.month, attempt, reason, isCardFault),
+        acknowledge: () => this.#noteUnconfirmed(order, claim.month, attempt),
+      });
+      if (isDone) await recordStop(this.deps, order, claim.month);
+    } finally {
+      pass.giveBack();
+    }
+  }
+
+  async #claimStop(order: Order, month: string, gather: Gather) {
+    const { records, leaseMs, stopRules, clock } = this.deps;
+    const pass = await gather('stop');
+    try {
+      const claimedAt = clock.monotonic();
+      return { pass, claimedAt, claim: await records.stops.claim(order, month, leaseMs, stopRules()) };
+    } catch (error) {
+      pass.giveBack();
+      throw error;
+    }
+  }
+
+  async #resume(order: Order, month: string, isStopped: boolean, gather: Gather): Promise<void> {
+    const { records, leaseMs, clock, log } = this.deps;
+    const { cardId } = order;
+    const shownAt = clock.monotonic();
+    const pass = isStopped ? await gather('start') : null;
+    try {
+      const claimedAt = clock.monotonic();
+      const claim = await records.resumes.claim(order, isStopped, leaseMs);
+      if (claim.state === 'running') return await this.#recordResume(order, claim.runId, month);
+      if (pass === null || !('attempt' in claim)) return;
+      const { runId, attempt, state } = claim;
+      const noteFailed = (gaveUp: boolean) => {
+        if (gaveUp) log.warn({ ...namesOf(order), run_id: runId }, 'resume failed, no more attempts');
+      };
+      const isDone = await this.#call(order, pass, gather, {
+        name: 'start',
+        asksFirst: state === 'unresolved' && this.#isOld(shownAt),
+        claimedAt,
+        abandon: async (reason, isCardFault) =>
+          noteFailed(await records.resumes.abandon(cardId, runId, attempt, reason, isCardFault)),
+        acknowledge: async () => noteFailed(await records.resumes.acknowledge(cardId, runId, attempt)),
+      });
+      if (isDone) await this.#recordResume(order, runId, month);
+    } finally {
+      pass?.giveBack();
+    }
+  }
+
+  /** @returns whether the gateway shows the effect. @throws GatewayError */
+  async #call(order: Order, pass: Pass, gather: Gather, claimed: ClaimedCall): Promise<boolean> {
+    const { gateway, clock } = this.deps;
+    const { name, asksFirst, claimedAt, abandon, acknowledge } = claimed;
+    const hasEffect = async () => (await this.#isStopped(order, gather)) === (name === 'stop');
+    if (asksFirst) {
+      pass.giveBack();
+      if (await hasEffect()) return true;
+      await abandon('an earlier call had no effect', false);
+      return false;
+    }
+    try {
+      const leftMs = this.#callMs - (clock.monotonic() - claimedAt);
+      if (leftMs <= 0) throw new GatewayError('held', 'the lease was over before the call');
+      await gateway.call(name, order, leftMs, pass);
+    } catch (error) {
+      // Only a refusal proves that the call had no effect. After any other error the claim ends and the status is asked.
+      if (error instanceof GatewayError && error.isRefusal) await abandon(error.message, error.isCardFault);
+      throw error;
+    }
+    // Without an answer it is not known whether the call had an effect: as after a call that is lost, the claim ends by itself.
+    if (await hasEffect()) return true;
+    await acknowledge();
+    return false;
+  }
+
+  async #isStopped(order: Order, gather: Gather): Promise<boolean> {
+    const { gateway } = this.deps;
+    const pass = await gather('card_status');
+    const { value } = await gateway.call('card_status', order, this.#callMs, pass);
+    return gateway.isStoppedStatus(String(value));
+  }
+
+  async #recordResume(order: Order, runId: string, month: string): Promise<void> {
+    const entry = await this.deps.records.resumes.complete(order, runId, month);
+    // Another caller has recorded it, or the card has another SIM by now.
+    if (entry === null) return;
+    this.deps.audit.log(entry);
+    // A card that was not known as stopped, and runs without a call, was not resumed now.
+    const { stopped } = entry.before as { stopped: boolean };
+    if (stopped) this.deps.log.info({ ...namesOf(order), run_id: runId }, CARD_RESUMED);
+  }
+
+  async #noteUnconfirmed(order: Order, month: string, attempt: number): Promise<void> {
+    const noted = await this.deps.records.stops.acknowledge(order.cardId, month, attempt);
+    if (noted === null) return;
+    this.deps.log.warn(
+      {
+        ...namesOf(order),
+        usage_month: month,
+        attempts: noted.calls,
+        retry_in_ms: noted.retryInMs,
+        reason: STOP_UNCONFIRMED_REASON,
+      },
+      STOP_UNCONFIRMED,
+    );
+  }
+
+  #isOld(shownAt: number): boolean {
+    return this.deps.clock.monotonic() - shownAt > STATUS_GOOD_FOR_MS;
+  }
+
+  /** No call ends later after its claim: the next claim of the card then finds what it did. */
+  get #callMs(): number {
+    return this.deps.leaseMs / 2;
+  }
+}
+
+function namesOf({ cardId, iccid }: Order) {
+  return { card_id: cardId, iccid };
+}

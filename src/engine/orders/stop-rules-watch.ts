@@ -1,0 +1,28 @@
+// The rules of stops of this instance: its settings, with shares of the fleet as numbers of cards. The size of the fleet is asked
+// once a minute.
+import { type StopRules, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
+import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import type { CardRecords } from '../../store/ports/records/card-records.ts';
+
+const COUNT_EVERY_MS = 60_000;
+
+export class StopRulesWatch extends LoopService<
+  LoopMeans & {
+    readonly stops: StopSettings;
+    readonly records: { readonly cards: Pick<CardRecords, 'estimate'> };
+  }
+> {
+  readonly name = 'stop-rules-watch';
+  /** Until the fleet is counted, the smallest limits apply. */
+  #rules = stopRulesOf(this.deps.stops, 0);
+
+  get rules(): StopRules {
+    return this.#rules;
+  }
+
+  async runOnce(): Promise<number> {
+    const { stops, records } = this.deps;
+    this.#rules = stopRulesOf(stops, await records.cards.estimate());
+    return COUNT_EVERY_MS;
+  }
+}
