@@ -110,7 +110,7 @@ try() {
     suite=test/contract/live-store
     [ "$product" != postgresql ] || suite=test/contract/record-store
     # Not the embedded stores, which are no servers.
-    PATH=$root/bin:$PATH node_modules/.bin/vitest run --config test/vitest.config.ts --project parts --project processes \
+    PATH=$root/bin:$PATH node_modules/.bin/vitest run --config test/vitest.config.ts --project parts \
         --testNamePattern='^(?!.*: (embedded|PGlite) )' --exclude '**/embedded.test.ts' test/e2e/drain.test.ts "$suite"
 }
 

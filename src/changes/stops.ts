@@ -73,7 +73,7 @@ export function heldStopsChange(
     title: isRelease ? `${what}: held -> ${past}` : `${what}: dismissed`,
     effects: [
       isRelease
-        ? 'A released card is checked again by its next package poll. The budget does not hold it.'
+        ? 'Each is judged again and called at once if the card is still over. The budget limits none of these calls.'
         : 'A dismissed card is not stopped in that month, whatever it uses. `cardpoll cards stop` still stops it.',
       ...('all' in held ? [`Stops that begin until then are ${past} too.`] : []),
     ],

@@ -68,6 +68,7 @@ export function openOperations(options: OperationsOptions) {
   const configs = new ConfigOperations({ live, records, audit, rateLimits, offers });
   const alerts = new AlertOperations({ records, audit, limits, guard, tester });
   const cleanup = new CleanupOperations({ live, records, audit, clock, calendar });
+  const stopOperations = new StopOperations({ records, audit, offers, clock, calendar, stops });
   return {
     audit,
     concurrency,
@@ -81,10 +82,19 @@ export function openOperations(options: OperationsOptions) {
     alertHistory: new AlertHistoryOperations({ records, audit }),
     silences: new SilenceOperations({ records, audit, clock }),
     cards,
-    stops: new StopOperations({ records, audit, offers, clock, calendar, stops }),
+    stops: stopOperations,
     resumes: new ResumeOperations({ live, records, audit, offers }),
     explainer: new Explainer({ health, live, records, offers, rateLimits, logDir, cards, pauses }),
     cleanup,
-    undo: new UndoOperations({ records, configs, concurrency, alerts, cleanup, pauses, clock }),
+    undo: new UndoOperations({
+      records,
+      configs,
+      concurrency,
+      alerts,
+      cleanup,
+      pauses,
+      stops: stopOperations,
+      clock,
+    }),
   };
 }

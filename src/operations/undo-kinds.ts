@@ -19,6 +19,7 @@ import type { PauseOperations } from './limits/pauses.ts';
 import { VERSION_CHANGED } from './requirements.ts';
 import type { ConfigOperations, NewConfig } from './schedule/configs.ts';
 import { configVersion } from './schedule/configs.ts';
+import type { StopOperations } from './stops/stops.ts';
 
 export interface UndoMeans {
   readonly configs: ConfigOperations;
@@ -26,6 +27,7 @@ export interface UndoMeans {
   readonly alerts: AlertOperations;
   readonly cleanup: CleanupOperations;
   readonly pauses: PauseOperations;
+  readonly stops: StopOperations;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -33,12 +35,14 @@ interface Undoing {
   /** Only an admin may make such a change. */
   readonly adminOnly: boolean;
   apply(actor: Actor): Promise<unknown>;
+  /** It takes back what is left of the change, whatever else was changed since. */
+  readonly takesWhatIsLeft?: boolean;
   /** Of an undo that makes several changes: whether some of them are still to be made. */
   isPartLeft?(): Promise<boolean>;
 }
 
 type Apply = Undoing['apply'];
-type Entry = Pick<AuditRecord, 'id' | 'action' | 'object' | 'before' | 'after'>;
+type Entry = Pick<AuditRecord, 'id' | 'atMs' | 'name' | 'action' | 'object' | 'before' | 'after'>;
 
 /** @throws CardpollError `conflict` for a change that cannot be taken back. */
 export function undoingOf(means: UndoMeans, entry: Entry): Undoing {
@@ -59,6 +63,8 @@ export function undoingOf(means: UndoMeans, entry: Entry): Undoing {
     case 'pause.begin':
     case 'pause.end':
       return { adminOnly: false, ...pauseUndo(means, entry) };
+    case 'stops.release':
+      return { adminOnly: false, takesWhatIsLeft: true, apply: releaseUndo(means.stops, entry) };
     default:
       throw cannot(`a change ${action} cannot be undone by its entry`, OTHER_WAYS[action]);
   }
@@ -105,6 +111,15 @@ function limitUndo(concurrency: ConcurrencyOperations, entry: Entry): Apply {
   const former = limitIn(entry.before);
   const expected = [limitVersion({ taskType, maxConcurrency: limitIn(entry.after) })];
   return (actor) => concurrency.set(actor, taskType, former, expected);
+}
+
+/** The clocks of the trail and of the stops may differ by so much. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+function releaseUndo(stops: StopOperations, entry: Entry): Apply {
+  const { reason } = valuesIn<{ reason: string }>(entry, entry.after, ['reason']);
+  const released = { by: entry.name, reason };
+  return (actor) => stops.holdAgain(actor, entry.object, released, entry.atMs - CLOCKS_DIFFER_MS);
 }
 
 function retentionUndo(cleanup: CleanupOperations, entry: Entry): Apply {

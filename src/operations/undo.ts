@@ -19,7 +19,7 @@ export class UndoOperations {
    * Safe to repeat: an undo that was made is not made again.
    * @param dryRun checks everything and changes nothing.
    * @throws CardpollError `not_found`; `auth` for a caller who may not make the change; `conflict` for a change that cannot be
-   * taken back, or that is not the last one of its object.
+   * taken back, or that is not the last one of its object, unless what is left of it can be taken back.
    */
   async undo(actor: Actor, id: number, dryRun: boolean): Promise<UndoReport> {
     const entry = await this.deps.records.audit.find(id);
@@ -39,7 +39,7 @@ export class UndoOperations {
         hint: 'only admins may change polling configs and retention, or delete rules',
       });
     }
-    const made = await this.#madeUndo(entry);
+    const made = await this.#madeUndo(entry, undoing.takesWhatIsLeft);
     if (made !== null && !(await undoing.isPartLeft?.())) return reportOf(entry, 'already_undone', made.id);
     if (isDeepStrictEqual(entry.before, entry.after)) {
       throw cannot(`change ${id} changed nothing: its values before and after are the same`);
@@ -51,13 +51,13 @@ export class UndoOperations {
       if (!(error instanceof CardpollError) || error.code !== VERSION_CHANGED) throw error;
       throw cannot(`${entry.object} is not as change ${id} left it: it was changed without the audit trail`);
     }
-    return reportOf(entry, 'undone', (await this.#madeUndo(entry))?.id ?? null);
+    return reportOf(entry, 'undone', (await this.#madeUndo(entry, undoing.takesWhatIsLeft))?.id ?? null);
   }
 
   /** @returns the entry that undid it; null: none. @throws CardpollError `conflict` that names a newer change. */
-  async #madeUndo(entry: AuditRecord): Promise<AuditRecord | null> {
+  async #madeUndo(entry: AuditRecord, ignoresNewer = false): Promise<AuditRecord | null> {
     const { undo: made, newest } = await changesSince(this.deps.records.audit, entry);
-    if (newest === null) return made;
+    if (newest === null || ignoresNewer) return made;
     const { id, action, object, name, atMs } = newest;
     const already = made === null ? '' : `, after change ${made.id} had undone it`;
     throw new CardpollError(

@@ -187,11 +187,11 @@ function gatewayWords({ success_rate_10s: success, slow }: OverviewBody['gateway
 }
 
 /**
- * `enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 28 held`
+ * `enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 28 held, 3 released`
  * @param number how a count is shown. @returns isUrgent: an operator should look at it, as stops wait or none is made.
  */
 function stopsLine(stops: OverviewBody['stops'], number: (count: number) => string) {
-  const { mode, held, observed, resumed_day: resumed } = stops;
+  const { mode, held, observed, released, resumed_day: resumed } = stops;
   if (mode === null) return { text: 'not known', isUrgent: false };
   const counted = (count: number) => countedText(count, STOPS_COUNTED, number);
   const some = (count: number | null, word: string) => (count ? [`${counted(count)} ${word}`] : []);
@@ -204,7 +204,8 @@ function stopsLine(stops: OverviewBody['stops'], number: (count: number) => stri
           made(stops.done_hour, stops.budget_hour, 'in 1 h'),
           made(stops.done_day, stops.budget_day, 'in 24 h'),
         ];
-  const text = [mode, ...parts, ...some(held, 'held'), ...some(resumed, 'resumed in 24 h')].join(', ');
+  const waiting = [...some(held, 'held'), ...some(released, 'released')];
+  const text = [mode, ...parts, ...waiting, ...some(resumed, 'resumed in 24 h')].join(', ');
   return { text, isUrgent: mode === 'observe' || (held ?? 0) > 0 };
 }
 

@@ -16,6 +16,7 @@ export const CALM_STOPS: StopFigures = {
   heldUntilMs: null,
   observed: 0,
   unconfirmed: 0,
+  released: 0,
   resumedDay: 0,
   overRunning: { count: 0, atMs: 1, cardIds: [] },
 };

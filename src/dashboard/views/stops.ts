@@ -84,6 +84,7 @@ function waitingLines({
   held,
   held_for_operator: doubtful,
   observed,
+  released,
   unconfirmed,
   resumed_day,
   over_running: over,
@@ -100,6 +101,7 @@ function waitingLines({
       ),
     ),
     fact('observed', span(`${counted(observed)} would have been made`)),
+    fact('released', span(`${counted(released)} to be called, whatever the budget is`)),
     fact('no effect', span(running, unconfirmed ? 'yellow' : undefined)),
     fact(
       'over, runs',

@@ -25,6 +25,10 @@ const FULL_REST_MS = 25;
 const HELD_REST_MS = 250;
 /** After a call that failed, the next order of its kind is tried so much later. */
 const TRY_AGAIN_MS = 1_000;
+/** A mode that was set, a pause and a limit are in force within a second, also for an order that waits. */
+const LONG_WAIT_MS = 1_000;
+/** The pass of a call is good for about as long. */
+const SLOT_ATTEMPTS = 20;
 /** So often it makes sure that the slots of its calls are held. */
 const KEEP_SLOTS_EVERY_MS = 500;
 
@@ -32,7 +36,7 @@ export interface OrderWorkerDeps extends LoopMeans {
   readonly calls: Pick<OrderCalls, 'carryOut'>;
   readonly live: { readonly work: Pick<WorkQueue, 'claimSlots' | 'release' | 'hold'> };
   readonly records: { readonly orders: Pick<OrderRecords, 'due' | 'take'> };
-  readonly gateway: Pick<Gateway, 'gather'> & Pick<FlowControl, 'permit'>;
+  readonly gateway: Pick<Gateway, 'gather'> & Pick<FlowControl, 'permit' | 'giveBack'>;
   readonly offers: Offers;
   readonly matcher: () => ConfigMatcher;
   readonly stopRules: () => StopRules;
@@ -87,9 +91,13 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
     if (this.#waiting > 0) return FULL_REST_MS;
     const turn = this.#turn();
     if (turn === null) return HELD_REST_MS;
-    const { records, live, leaseMs, clock } = this.deps;
+    const { records, live, gateway, leaseMs, clock } = this.deps;
     const due = await records.orders.due(turn);
-    if (due === 0) return this.#idleRest();
+    if (due === 0) {
+      // The call to a dead interface is for a poll then.
+      if (turn.trickle) gateway.giveBack('card_status');
+      return this.#idleRest();
+    }
     const slotAt = clock.monotonic();
     const { slots, inForce, pausedMs } = await live.work.claimSlots('package', due, leaseMs, turn.trickle);
     if (!inForce || pausedMs > 0) return HELD_REST_MS;
@@ -182,6 +190,7 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
       const participant = isFirst ? 'order' : 'follow_up';
       isFirst = false;
       this.#waiting += 1;
+      const askedAt = this.deps.clock.monotonic();
       let pass: Pass;
       try {
         const { signal } = this.#ending;
@@ -191,7 +200,7 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
         this.wake();
       }
       try {
-        await this.#holdSlot(running);
+        await this.#holdSlot(running, askedAt);
       } catch (error) {
         pass.giveBack();
         throw error;
@@ -200,16 +209,24 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
     };
   }
 
-  /** A call lasts half a lease at most: a slot that would end before is changed for another one. */
-  async #holdSlot(running: Running): Promise<void> {
+  /**
+   * A call lasts half a lease at most: a slot that would end before is changed for another one. So is one after a long wait: package may
+   * be paused since, or its limit lowered.
+   */
+  async #holdSlot(running: Running, askedAt: number): Promise<void> {
     const { live, leaseMs, clock } = this.deps;
-    if (clock.monotonic() - running.slotAt < leaseMs / 2) return;
+    const now = clock.monotonic();
+    if (now - running.slotAt < leaseMs / 2 && now - askedAt < LONG_WAIT_MS) return;
     await live.work.release('package', [running.slot]);
-    const slotAt = clock.monotonic();
-    const { slots } = await live.work.claimSlots('package', 1, leaseMs, false);
-    const [slot] = slots;
-    if (slot === undefined) throw new GatewayError('held', 'no slot under the limit of package is free');
-    Object.assign(running, { slot, slotAt });
+    for (let attempt = 0; attempt < SLOT_ATTEMPTS; attempt += 1) {
+      const slotAt = clock.monotonic();
+      const { slots, pausedMs } = await live.work.claimSlots('package', 1, leaseMs, false);
+      const [slot] = slots;
+      if (slot !== undefined) return void Object.assign(running, { slot, slotAt });
+      if (pausedMs > 0) throw new GatewayError('held', 'package is paused');
+      await clock.sleep(FULL_REST_MS);
+    }
+    throw new GatewayError('held', 'no slot under the limit of package is free');
   }
 
   /** In another life of the live store, whose limits count the calls in flight from before. */

@@ -219,7 +219,9 @@ function requestedWords(stop: CardStop, used: string, order: string): Omit<Entry
     unconfirmed === 0 ? 'stop requested' : 'stop unconfirmed',
     used,
     order,
-    order !== '' && attempts === 0 ? 'the next package poll makes it, unless stops are only observed' : '',
+    order !== '' && attempts === 0
+      ? 'it is called as soon as package has a free slot, unless stops are only observed'
+      : '',
     unconfirmed === 0 ? '' : `acknowledged ${unconfirmed} times without effect`,
     lastError === null ? '' : `last error: ${lastError}`,
   );

@@ -66,6 +66,7 @@ export const stopNumbers = z.object({
   held: count(upTo(STOPS_COUNTED, 'Stops that wait for the end of their cause, or for an operator')),
   heldForOperator: count('Held stops whose cause does not pass: an operator releases or dismisses them'),
   observed: count(upTo(STOPS_COUNTED, 'Stops that mode observe did not make')),
+  released: count(upTo(STOPS_COUNTED, 'Stops that operators released and that are not done yet')),
   unconfirmed: count(
     upTo(UNCONFIRMED_STOPS_COUNTED, 'Cards not stopped although the gateway acknowledged it'),
   ),

@@ -83,6 +83,7 @@ function stopNumbersOf(figures: StopFigures | null): StopNumbers {
     held: figures?.held ?? null,
     heldForOperator: figures?.heldForOperator ?? null,
     observed: figures?.observed ?? null,
+    released: figures?.released ?? null,
     unconfirmed: figures?.unconfirmed ?? null,
     resumedDay: figures?.resumedDay ?? null,
     overRunning: figures?.overRunning?.count ?? null,

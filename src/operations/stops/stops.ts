@@ -95,6 +95,38 @@ export class StopOperations {
     return { released: count, notHeld };
   }
 
+  /**
+   * Takes a release back: its stops that were not called are held again. @throws CardpollError `conflict` when all were called, or are
+   * decided otherwise.
+   */
+  async holdAgain(actor: Actor, object: string, released: StopDecision, sinceMs: number): Promise<void> {
+    for (let step = 0; ; step += 1) {
+      const count = await this.deps.audit.change(actor, async ({ stops }, note) => {
+        const cards = (await stops.holdAgain(released, sinceMs)).length;
+        // One entry for the request, as for a release.
+        if (step === 0 && cards > 0) {
+          note({
+            action: 'stops.hold',
+            object,
+            before: { reason: released.reason },
+            after: { state: 'held' },
+          });
+        }
+        return cards;
+      });
+      if (count > 0) continue;
+      if (step > 0) return;
+      throw new CardpollError(
+        'conflict',
+        'not_undoable',
+        'no stop of this release is left that was not called',
+        {
+          hint: '`cardpoll stops resume` takes stops back that were made',
+        },
+      );
+    }
+  }
+
   /** Gives stops up that were not called: held, observed, released or ordered; in any mode. @throws CardpollError `invalid`. */
   async dismiss(actor: Actor, held: HeldStops): Promise<DismissReport> {
     const { count, notHeld } = await this.#decide('dismiss', actor, cardsOf(held), held.reason);
@@ -102,7 +134,7 @@ export class StopOperations {
   }
 
   /**
-   * Orders the stop of a card, whatever it has used; its next package poll makes it.
+   * Orders the stop of a card, whatever it has used.
    * @throws CardpollError `not_found`; `conflict` in mode observe, when the card is stopped, or if no stop is offered.
    */
   async order(actor: Actor, cardIdOrIccid: string, reason: string): Promise<OrderedStopReport> {

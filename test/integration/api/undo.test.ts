@@ -1,15 +1,20 @@
 // Changes are taken back by the former values of the audit trail, once, by those who may make them, and only where nothing newer
 // changed the same.
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
+import { cardRow } from '../../support/cards.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 
 const TOKENS = { anna: 'a'.repeat(32), ben: 'o'.repeat(32), vera: 'v'.repeat(32) };
 
 let api: ApiUnderTest;
 let databaseUrl: string;
+let database: pg.Client;
 beforeAll(async () => {
   databaseUrl = await freshDatabase();
+  database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
   api = await startApi({
     redisUrl: (await freshRedis()).url,
     databaseUrl,
@@ -20,7 +25,10 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  await database.end();
+  await api.close();
+});
 
 async function send(method: string, path: string, json?: object, who: keyof typeof TOKENS = 'anna') {
   const headers = { authorization: `Bearer ${TOKENS[who]}` };
@@ -37,6 +45,8 @@ async function change(...request: Parameters<typeof send>): Promise<number> {
 async function lastEntry() {
   return (await send('GET', '/audit?page_size=1')).body.items[0];
 }
+
+const query = (text: string, params: unknown[] = []) => database.query(text, params);
 
 const undo = (id: number, who?: keyof typeof TOKENS) => send('POST', `/audit/${id}/undo`, undefined, who);
 
@@ -56,6 +66,48 @@ const PAUSE = { task_type: 'carddata', seconds: 600, reason: 'maintenance' };
 async function pathOfNew(list: string, json: object): Promise<string> {
   return `${list}/${(await send('POST', list, json)).body.id}`;
 }
+
+describe('the undo of a release', () => {
+  const BY_MISTAKE = 'checked';
+  const stopsIn = async (state: string) => (await send('GET', `/stops?state=${state}`)).body.items;
+
+  /** Three cards over their package, whose stops are held by the budget. */
+  async function hold(): Promise<void> {
+    await api.records.cards.importChunk([1, 2, 3].map((cardId) => cardRow(cardId, { allowanceMb: 10 })));
+    const month = new Date().toISOString().slice(0, 7);
+    for (const cardId of [1, 2, 3]) {
+      await query(
+        `INSERT INTO card_stops (card_id, month, iccid, used_mb, state, held_by) VALUES ($1, $2, $3, 11, 'held', 'budget_day')
+         ON CONFLICT (card_id, month) DO UPDATE SET state = 'held', held_by = 'budget_day'`,
+        [cardId, `${month}-01`, `8986${cardId}`],
+      );
+    }
+  }
+
+  it('holds what was not called again, also after the mode was set to observe', async () => {
+    await hold();
+    const id = await change('POST', '/stops/release', { all: true, reason: BY_MISTAKE });
+    expect((await send('GET', '/polling-stats')).body.stops).toMatchObject({ held: 0, released: 3 });
+    await query(
+      'UPDATE card_stops SET claimed_until = clock_timestamp(), charged_at = clock_timestamp() WHERE card_id = 2',
+    );
+    await change('PUT', '/stops/mode', { mode: 'observe', reason: 'wait' });
+    expect(await undo(id, 'ben')).toMatchObject({ status: 200, body: { state: 'undone' } });
+    const again = { held_by: 'budget_day', ordered_by: null };
+    expect(await stopsIn('held')).toMatchObject([again, again]);
+    expect(await stopsIn('released')).toMatchObject([{ card_id: 2 }]);
+    expect(await lastEntry()).toMatchObject({ action: 'stops.hold', actor: 'ben', after: { undoes: id } });
+    expect(await undo(id)).toMatchObject({ body: { state: 'already_undone' } });
+    await change('PUT', '/stops/mode', { mode: 'enforce', reason: 'go on' });
+  });
+
+  it('is refused when all its stops were called', async () => {
+    await hold();
+    const id = await change('POST', '/stops/release', { card_ids: [1], reason: BY_MISTAKE });
+    await query('UPDATE card_stops SET charged_at = clock_timestamp()');
+    expect(await undo(id)).toMatchObject({ status: 409, body: { code: 'not_undoable' } });
+  });
+});
 
 describe('an undo', () => {
   it.each<[string, () => Promise<string>, object]>([

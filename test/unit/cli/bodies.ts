@@ -99,6 +99,7 @@ export const OVERVIEW: OverviewBody = {
       held_for_operator: 0,
       observed: 0,
       unconfirmed: 0,
+      released: 0,
       resumed_day: 0,
       over_running: 0,
       over_running_at: '2026-11-21T09:50:00.000Z',

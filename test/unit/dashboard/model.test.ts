@@ -442,7 +442,7 @@ describe('actions', () => {
       {
         title: 'Stop of card 42: held -> released',
         command: "cardpoll stops release 42 --reason 'checked'",
-        effects: /used 1,024.25 MB of 1,000 MB in 2026-11.* checked again/,
+        effects: /used 1,024.25 MB of 1,000 MB in 2026-11.* judged again/,
       },
     ],
     [
@@ -462,7 +462,7 @@ describe('actions', () => {
       {
         title: 'All held stops, 100,000: held -> released',
         command: "cardpoll stops release --all --reason 'checked'",
-        effects: /checked again/,
+        effects: /judged again/,
       },
     ],
   ])(

@@ -84,6 +84,7 @@ export const TROUBLED: Bodies['overview'] = {
       held_for_operator: 100_000,
       observed: 100_000,
       unconfirmed: 10_000,
+      released: 0,
       resumed_day: 100_000,
       over_running: 0,
       over_running_at: '2026-11-21T09:50:00.000Z',

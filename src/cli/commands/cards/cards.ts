@@ -43,7 +43,7 @@ const stopCard = defineCommand({
   name: 'stop',
   summary: 'Stop a card, whatever it has used; asks first',
   examples: [
-    'cardpoll cards stop 42 --reason "stolen"  # by card id; its next package poll stops it',
+    'cardpoll cards stop 42 --reason "stolen"  # by card id; it is stopped within seconds',
     'cardpoll cards stop 89860012345678901234 --reason "stolen" --wait  # by iccid, and wait for it',
     'cardpoll cards resume 42 --reason "found again"  # the way back',
   ],
@@ -81,7 +81,7 @@ const resumeCard = defineCommand({
   name: 'resume',
   summary: 'Resume a card; exit code 1 if it already waits to be resumed',
   examples: [
-    'cardpoll cards resume 42 --reason "customer paid"  # its next package poll resumes it',
+    'cardpoll cards resume 42 --reason "customer paid"  # it runs again within seconds',
     'cardpoll cards resume 42 --reason "customer paid" --wait  # and wait for it',
     'cardpoll stops runs  # runs and their progress',
   ],

@@ -1,7 +1,7 @@
 // Port section of record-store.ts: cards that are resumed again, in runs.
 //
 // A run has the cards that its selection had when the run was made: what is decided about a card later stays. They are handed
-// out as they are resumed, some thousand at a time, and each is due from then on. The next package poll resumes it, once: the
+// out as they are resumed, some thousand at a time, and each is due from then on. An order worker resumes it, once: the
 // claim of a call is a lease, as that of a stop is.
 import type { Actor, AuditEntry } from '../../../domain/audit.ts';
 import type { NamedCard } from '../../../domain/cards/card.ts';

@@ -153,11 +153,16 @@ export interface StopRecords {
   overRunning(): Promise<OverRunning | null>;
 
   /**
-   * Lets held stops go on: the next package poll judges the card anew, and the budget does not hold it.
+   * Lets held stops go on: they are due at once and judged again, and the budget does not hold them.
    * @param cardIds null: all. One call decides on at most 10,000 stops: call again until it returns none.
    * @returns the cards whose stops were held.
    */
   release(cardIds: readonly number[] | null, decision: StopDecision): Promise<readonly number[]>;
+  /**
+   * Takes back releases by this operator for this reason, from a time on: those whose stops were not called are held again, by the
+   * same cause. Works in steps, as `release`. @returns the cards.
+   */
+  holdAgain(released: StopDecision, sinceMs: number): Promise<readonly number[]>;
   /**
    * Gives stops up that were not called, held, observed, released or ordered: the cards are not stopped in that month. Otherwise as
    * `release`.
@@ -223,6 +228,8 @@ export interface StopControl {
   /** When the cause of the first stop is over that the stops of an hour hold; null: there is none. */
   readonly heldUntilMs: number | null;
   readonly observed: number;
+  /** Stops that operators released and that are not done yet; up to STOPS_COUNTED. */
+  readonly released: number;
   readonly resumedDay: number;
 }
 

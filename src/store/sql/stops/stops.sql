@@ -3,7 +3,7 @@
 -- part: stop
 -- The columns of a stop, and what they are of.
 to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb, s.requested_at, s.completed_at, s.resumed_at,
-  s.attempts, s.unconfirmed, s.last_error, s.held_by, s.ordered_by, s.reason, s.stop_again
+  s.attempts, s.unconfirmed, s.last_error, CASE WHEN s.state = 'held' THEN s.held_by END AS held_by, s.ordered_by, s.reason, s.stop_again
 FROM card_stops s
 
 -- part: listed
@@ -67,9 +67,27 @@ WITH chosen AS MATERIALIZED (
   LIMIT $4::integer
   FOR UPDATE
 )
-UPDATE card_stops s SET state = 'requested', authority = 'released', ordered_by = $2, reason = $3, held_by = NULL,
+-- What held it stays, so that the release can be taken back.
+UPDATE card_stops s SET state = 'requested', authority = 'released', ordered_by = $2, reason = $3,
   requested_at = clock_timestamp(), due_at = clock_timestamp()
 -- By its place: a join, planned for few stops, could read all of them for each.
+WHERE s.ctid = ANY (ARRAY(SELECT place FROM chosen))
+RETURNING s.card_id
+
+-- name: stops.holdAgain
+-- Takes releases back whose stops were not called. $1 by whom they were made, $2 their reason, $3 since (epoch ms), $4 stops at most.
+-- Returns the card ids.
+WITH chosen AS MATERIALIZED (
+  SELECT ctid AS place FROM card_stops
+  WHERE state = 'requested' AND authority = 'released' AND ordered_by = $1 AND reason = $2
+    AND requested_at >= to_timestamp($3::float8 / 1000) AND held_by IS NOT NULL
+    AND claimed_until IS NULL AND charged_at IS NULL AND acknowledged_at IS NULL AND NOT unresolved
+  ORDER BY card_id
+  LIMIT $4::integer
+  FOR UPDATE
+)
+UPDATE card_stops s SET state = 'held', authority = NULL, ordered_by = NULL, reason = NULL, due_at = NULL
+-- By its place, as release.
 WHERE s.ctid = ANY (ARRAY(SELECT place FROM chosen))
 RETURNING s.card_id
 
@@ -131,6 +149,9 @@ SELECT json_build_object(
     WHERE authority IS NOT NULL AND charged_at >= date_trunc('minute', statement_timestamp()) - interval '1 minute') AS ordered,
   held.holds,
   (SELECT count(*) FROM (SELECT FROM card_stops WHERE state = 'observed' LIMIT $1::integer) AS found) AS observed,
+  (SELECT count(*) FROM (
+    SELECT FROM card_stops WHERE state = 'requested' AND authority = 'released' LIMIT $1::integer
+  ) AS found) AS released,
   (SELECT count(*) FROM (
     SELECT FROM card_stops WHERE resumed_at > statement_timestamp() - interval '1 day' LIMIT $1::integer
   ) AS found) AS resumed_day

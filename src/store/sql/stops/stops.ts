@@ -100,6 +100,8 @@ export function sqlStops(client: SqlClient): StopRecords {
       db.first('overRunning', OVER_RUNNING_GRACE_MS, OVER_RUNNING_COUNTED, OVER_RUNNING_SHOWN),
     release: (cardIds, decision) => decide('release', cardIds, decision),
     dismiss: (cardIds, decision) => decide('dismiss', cardIds, decision),
+    holdAgain: ({ by, reason }, sinceMs) =>
+      walkingIndexes(client, (tx) => sql.on(tx).column('holdAgain', by, reason, sinceMs, DECIDED_AT_ONCE)),
 
     async order(cardId, month, { by, reason }) {
       await db.run('lockHandOut');
@@ -137,7 +139,7 @@ function holdOf({ state, heldBy, requestedAtMs }: CardStop, jump: JumpFacts) {
   return { heldFor, heldUntilMs: heldUntil === null ? null : Math.round(heldUntil) };
 }
 
-interface ControlRow extends Pick<StopControl, 'setMode' | 'jump' | 'observed' | 'resumedDay'> {
+interface ControlRow extends Pick<StopControl, 'setMode' | 'jump' | 'observed' | 'released' | 'resumedDay'> {
   readonly now: number;
   readonly counts: StopCounts;
   readonly jumpFacts: JumpFacts;

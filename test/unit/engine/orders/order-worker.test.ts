@@ -30,6 +30,7 @@ let turns: OrderTurn[];
 let permit: Permit;
 /** Orders that are carried out, and how each of them goes on. */
 let running: Map<number, { readonly gather: Gather; end(error?: unknown): void }>;
+let givenBack: number;
 let gathering: Array<() => void> | null;
 let participants: string[];
 let logged: Array<Record<string, unknown>>;
@@ -61,6 +62,9 @@ function make(differing: Partial<OrderWorkerDeps> = {}): OrderWorker {
       },
     },
     gateway: {
+      giveBack: () => {
+        givenBack += 1;
+      },
       permit: () => permit,
       gather: async (_, __, means) => {
         participants.push(means?.participant ?? '');
@@ -87,7 +91,7 @@ beforeEach(async () => {
   live = openLimitedLiveStore({ clock });
   await setLimit(live.work, 'package', 3);
   permit = { calls: Number.POSITIVE_INFINITY, trickle: false };
-  [due, turns, running, gathering, participants, logged] = [[], [], new Map(), null, [], []];
+  [due, turns, running, gathering, participants, logged, givenBack] = [[], [], new Map(), null, [], [], 0];
 });
 afterEach(async () => {
   for (const { end } of running.values()) end();
@@ -188,7 +192,35 @@ describe('where calls are short', () => {
     clock.advance(LEASE_MS - 1);
     expect((await live.work.runningCount('package')).live).toBe(1);
     await setLimit(live.work, 'package', 0);
-    await expect(running.get(1)?.gather('card_status')).rejects.toMatchObject({ failure: 'held' });
+    const refused = expect(running.get(1)?.gather('card_status')).rejects.toMatchObject({ failure: 'held' });
+    await clock.run(1_000);
+    await refused;
+  });
+
+  it.each([
+    [
+      'paused',
+      () => live.work.pause('package', { ms: 60_000, reason: 'a test', by: 'w' }),
+      'package is paused',
+    ],
+    [
+      'limited to none',
+      () => setLimit(live.work, 'package', 0),
+      'no slot under the limit of package is free',
+    ],
+  ])('makes no call after a long wait in which package was %s', async (_, change, message) => {
+    due = [orderOf(1)];
+    gathering = [];
+    await make({ isPaced: true }).runOnce();
+    const refused = expect(running.get(1)?.gather('stop')).rejects.toMatchObject({
+      failure: 'held',
+      message,
+    });
+    clock.advance(1_000);
+    await change();
+    gathering[0]?.();
+    await clock.run(1_000);
+    await refused;
   });
 });
 
@@ -242,7 +274,9 @@ it('sends one order a second to a dead interface, with all other instances', asy
   expect([...running.keys()]).toEqual([1]);
   clock.advance(1_000);
   await worker.runOnce();
-  expect([...running.keys()]).toEqual([1, 2]);
+  expect([[...running.keys()], givenBack]).toEqual([[1, 2], 0]);
+  await worker.runOnce();
+  expect(givenBack, 'the call is for a poll where no order is due').toBe(1);
 });
 
 it('takes at once what is ordered while it looks', async () => {

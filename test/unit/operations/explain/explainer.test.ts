@@ -56,7 +56,7 @@ it('says who ordered a stop and why, also of a card without a limit', () => {
   expect(entryOf({ ...order, state: 'requested', completedAtMs: null, attempts: 0 })).toEqual({
     ...{ at: new Date(1_000), action: 'stop requested' },
     detail:
-      '120 MB used in 2026-11; by order of anna: lost device; the next package poll makes it, unless stops are only observed',
+      '120 MB used in 2026-11; by order of anna: lost device; it is called as soon as package has a free slot, unless stops are only observed',
   });
 });
 
