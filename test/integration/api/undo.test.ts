@@ -87,7 +87,7 @@ describe('the undo of a release', () => {
   it('holds what was not called again, also after the mode was set to observe', async () => {
     await hold();
     const id = await change('POST', '/stops/release', { all: true, reason: BY_MISTAKE });
-    expect((await send('GET', '/polling-stats')).body.stops).toMatchObject({ held: 0, released: 3 });
+    expect(await api.records.stopControl.read()).toMatchObject({ held: 0, released: 3 });
     await query(
       'UPDATE card_stops SET claimed_until = clock_timestamp(), charged_at = clock_timestamp() WHERE card_id = 2',
     );
