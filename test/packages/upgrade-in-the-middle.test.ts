@@ -1,6 +1,6 @@
 // An upgrade of the daemon in the middle of its work, as the gateway counts: rings, calls to stop and to resume cards that have no
-// answer yet, stops that wait for an operator. From release 0.2.0, and from a build before the slots were named after their claims,
-// with more to carry over. `npm run test:upgrade`; it builds both from the history of this repository.
+// answer yet, stops that wait for an operator. From release 0.2.0, and from 0.3.0 with more to carry over. `npm run test:upgrade`; it builds
+// both from the history of this repository.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -203,10 +203,10 @@ describe('release 0.2.0', () => {
   });
 });
 
-describe('an earlier build of 0.3.0', () => {
+describe('release 0.3.0', () => {
   let program: Program;
   beforeAll(async () => {
-    program = await buildOfCommit('39032bde', temporaryDirectory('release'));
+    program = await buildOfCommit('459f2c80', temporaryDirectory('release'));
   });
 
   it('keeps rings, stops and resumes in flight, and held stops', async () => {
