@@ -214,15 +214,15 @@ CREATE TABLE cards (
   allowance_changed_at timestamp with time zone DEFAULT now() NOT NULL,
   vendor_id text,
   CONSTRAINT cards_pkey PRIMARY KEY (card_id),
-  CONSTRAINT cards_iccid_key UNIQUE (iccid),
+  CONSTRAINT cards_iccid_key UNIQUE (iccid) DEFERRABLE,
   CONSTRAINT cards_allowance_mb_check CHECK ((allowance_mb >= (0)::double precision)),
   CONSTRAINT cards_card_id_check CHECK (((card_id >= 1) AND (card_id <= '9007199254740991'::bigint))),
-  CONSTRAINT cards_iccid_check CHECK ((iccid ~ '^[0-9]{18,22}$'::text))
+  CONSTRAINT cards_iccid_check CHECK ((iccid ~ '^[0-9]{18,22}$'::text)),
+  CONSTRAINT cards_vendor_id EXCLUDE USING btree (vendor_id WITH =) WHERE ((vendor_id IS NOT NULL)) DEFERRABLE
 );
 COMMENT ON COLUMN cards.allowance_mb IS 'Package allowance per calendar month in MB; NULL is unlimited.';
 COMMENT ON COLUMN cards.vendor_id IS 'Of the SIM that the card has; NULL: none is known.';
 CREATE INDEX cards_changed ON public.cards USING btree (changed_xid, card_id);
-CREATE UNIQUE INDEX cards_vendor_id ON public.cards USING btree (vendor_id) WHERE (vendor_id IS NOT NULL);
 CREATE TRIGGER cards_changed BEFORE UPDATE ON public.cards FOR EACH ROW WHEN (((old.card_id IS DISTINCT FROM new.card_id) OR (old.iccid IS DISTINCT FROM new.iccid) OR (old.carrier_id IS DISTINCT FROM new.carrier_id) OR (old.status IS DISTINCT FROM new.status) OR (old.allowance_mb IS DISTINCT FROM new.allowance_mb) OR (old.vendor_id IS DISTINCT FROM new.vendor_id) OR (old.real_name_verified IS DISTINCT FROM new.real_name_verified) OR (old.stopped IS DISTINCT FROM new.stopped))) EXECUTE FUNCTION cards_mark_changed();
 CREATE TRIGGER cards_removed AFTER DELETE ON public.cards REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION cards_record_removals();
 CREATE TRIGGER cards_truncated BEFORE TRUNCATE ON public.cards FOR EACH STATEMENT EXECUTE FUNCTION cards_refuse_truncate();

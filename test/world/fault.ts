@@ -9,8 +9,6 @@ import type { Outside } from './outside.ts';
 import type { Random } from './virtual/random.ts';
 import { ACTOR, type World } from './world.ts';
 
-const IMPORTS_MOST = 5;
-
 export interface Fault<Seen = World> {
   readonly name: string;
   /** How often it is drawn, against others; 1 when absent. */
@@ -79,18 +77,15 @@ export async function insist<T>(
 
 /**
  * Imports what operators know of these cards. An import is repeatable, and is repeated until it succeeds; one at a time, or an older file
- * that is repeated would undo a newer one. A row whose SIM another row of the file gives up is rejected until that is done.
+ * that is repeated would undo a newer one. Cards of it may exchange their SIMs.
  */
 export function importCards(world: World, draw: Random, cards: Iterable<WorldCard>): Promise<void> {
   return world.imports(async () => {
     const file = fileOf(cards);
-    for (let left = IMPORTS_MOST; left > 0; left -= 1) {
-      const { rejected, errors } = await insist(world, draw, 'import', ({ cards: all }) =>
-        all.import(ACTOR, Readable.from([file]), { format: 'csv' }),
-      );
-      if (rejected === 0) return;
-      world.tell('operator', `${rejected} rows are rejected: ${JSON.stringify(errors)}`);
-    }
-    world.fail('the world goes on', 'cards cannot be imported');
+    const { rejected, errors } = await insist(world, draw, 'import', ({ cards: all }) =>
+      all.import(ACTOR, Readable.from([file]), { format: 'csv' }),
+    );
+    if (rejected > 0)
+      world.fail('the world goes on', `${rejected} rows are rejected: ${JSON.stringify(errors)}`);
   });
 }

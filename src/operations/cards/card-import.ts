@@ -1,5 +1,6 @@
 // Imports cards from a CSV or NDJSON stream: reads, checks and writes in chunks, in constant memory. Used by cards.ts
-// for the admin API. Reads one chunk while it writes the chunk before.
+// for the admin API. Reads one chunk while it writes the chunk before. A row whose number another card has is tried again in a last chunk,
+// since that card may give it up further on in the file.
 //
 // Columns and defaults are in card-file.ts. Bad rows are reported by line, and the good rows are kept. Importing
 // the same file again changes nothing.
@@ -13,13 +14,13 @@ import {
   RowProblem,
   TOO_MANY_OVER_PACKAGE,
 } from '../../domain/cards/card.ts';
+import type { TakenNumber } from '../../domain/cards/taken-numbers.ts';
 import { grouped } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type {
   CardRecords,
   ImportChunkOptions,
   ImportedChunk,
-  TakenNumber,
 } from '../../store/ports/records/card-records.ts';
 import { type ImportFormat, rowReader } from './card-file.ts';
 import type { ImportReport } from './card-report.ts';
@@ -72,7 +73,7 @@ interface WaitingRow extends ImportRow {
   readonly allowance: string;
 }
 
-type DoubtfulCards = Pick<ImportedChunk, 'newIccids' | 'rounded' | 'twins'>;
+type DoubtfulCards = Pick<ImportedChunk, 'newIccids' | 'rounded' | 'twins' | 'conflicts'>;
 
 const ROUNDED = 'ends in zeros: a spreadsheet may have rounded it';
 const TWIN = 'is that of another card with or without its check digit';
@@ -104,6 +105,8 @@ class CardImporter {
   readonly #vendorIds = new SeenNumbers();
   readonly #ignored = new Set<string>();
   #anyLine = false;
+  /** Rows whose number another card has so far; at most those of a chunk. */
+  readonly #taken: ImportRow[] = [];
   /** Of the chunk that was written last. */
   #wasNew = false;
   #writing: Promise<void> = Promise.resolve();
@@ -130,6 +133,7 @@ class CardImporter {
       if (this.#waiting.size > 0) throw this.#decimalMark.refusal(last);
       await this.#flush();
       await this.#writing;
+      await this.#write(this.#taken.splice(0), 'last');
       return this.#report();
     } finally {
       // After an error of the input, the write in progress ends before the store is let go of.
@@ -211,7 +215,7 @@ class CardImporter {
     else this.#waiting.set(cardId, { row, line, isTwin, allowance });
   }
 
-  async #write(rows: readonly ImportRow[]): Promise<void> {
+  async #write(rows: readonly ImportRow[], which?: 'last'): Promise<void> {
     if (rows.length === 0) return;
     const {
       dryRun,
@@ -221,7 +225,9 @@ class CardImporter {
       refuseDoubtful = false,
     } = this.options;
     const cards = rows.map(({ row }) => row);
-    if (refuseDoubtful) this.#refuseDoubtful(rows, await this.cards.importChunk(cards, { dryRun: true }));
+    const end = endOf(rows, which);
+    if (refuseDoubtful)
+      this.#refuseDoubtful(rows, await this.cards.importChunk(cards, { dryRun: true }), end);
     const result = await this.cards.importChunk(cards, {
       dryRun,
       overwriteVerified,
@@ -230,23 +236,28 @@ class CardImporter {
       expectNew: this.#wasNew,
     });
     this.#wasNew = result.inserted === rows.length;
+    const conflicts = new Map(result.conflicts.map((conflict) => [conflict.cardId, conflict]));
     if (!refuseDoubtful) this.#noteDoubtful(rows, result);
     this.#counts.overPackage += result.overPackage;
-    if (result.refused) throw tooManyOverPackage(rows[0]?.line ?? 0, this.#counts.overPackage, most ?? 0);
+    if (result.refused) throw tooManyOverPackage(end, this.#counts.overPackage, most ?? 0);
     this.#counts.inserted += result.inserted;
     this.#counts.updated += result.updated;
     this.#counts.unchanged += result.unchanged;
-    const conflicts = new Map(result.conflicts.map((conflict) => [conflict.cardId, conflict]));
-    for (const { row, line } of conflicts.size === 0 ? [] : rows) {
-      const conflict = conflicts.get(row.cardId);
-      if (conflict !== undefined) this.#reject(line, belongsTo(conflict));
+    for (const row of conflicts.size === 0 ? [] : rows) {
+      const conflict = conflicts.get(row.row.cardId);
+      if (conflict === undefined) continue;
+      if (which === 'last' || this.#taken.length >= CHUNK_ROWS) this.#reject(row.line, belongsTo(conflict));
+      else this.#taken.push(row);
     }
   }
 
-  #noteDoubtful(rows: readonly ImportRow[], { newIccids, rounded, twins }: DoubtfulCards): void {
-    this.#counts.newIccids += newIccids;
-    const ofCards = { rounded: new Set(rounded), twins: new Set(twins) };
+  /** @param found of all rows but those whose number another card has: they are noted when they are tried again. */
+  #noteDoubtful(rows: readonly ImportRow[], found: DoubtfulCards): void {
+    this.#counts.newIccids += found.newIccids;
+    const ofCards = { rounded: new Set(found.rounded), twins: new Set(found.twins) };
+    const leftOut = new Set(found.conflicts.map(({ cardId }) => cardId));
     for (const { row, line, isTwin } of rows) {
+      if (leftOut.has(row.cardId)) continue;
       const isRounded = ofCards.rounded.has(row.cardId);
       const hasTwin = isTwin || ofCards.twins.has(row.cardId);
       if (isRounded) this.#counts.roundedIccids += 1;
@@ -257,15 +268,17 @@ class CardImporter {
     }
   }
 
-  #refuseDoubtful(rows: readonly ImportRow[], found: DoubtfulCards): void {
+  #refuseDoubtful(rows: readonly ImportRow[], found: DoubtfulCards, { place, kept }: ImportEnd): void {
     this.#noteDoubtful(rows, found);
     const [first] = this.#doubtful;
     if (first === undefined || !areDoubtful(this.#counts)) return;
     throw new CardpollError(
       'invalid',
       DOUBTFUL_ICCIDS,
-      `the import ended before line ${rows[0]?.line}: line ${first.line}: ${first.message}; the lines before are kept`,
-      { hint: 'A dry run counts them all; without refuse_doubtful they are imported.' },
+      `the import ended ${place}: line ${first.line}: ${first.message}; ${kept} are kept`,
+      {
+        hint: 'A dry run counts them all; without refuse_doubtful they are imported.',
+      },
     );
   }
 
@@ -279,13 +292,26 @@ function belongsTo({ taken, value, holder }: TakenNumber): string {
   return `${taken} ${value} belongs to ${holder === null ? 'the card of an earlier line' : `card ${holder}`}`;
 }
 
-/** @param line the first one that was not written. */
-function tooManyOverPackage(line: number, cards: number, accepted: number): CardpollError {
+interface ImportEnd {
+  readonly place: string;
+  readonly kept: string;
+}
+
+function endOf([first]: readonly ImportRow[], which: 'last' | undefined): ImportEnd {
+  return which === 'last'
+    ? {
+        place: `at line ${first?.line}, whose number another card had`,
+        kept: 'the rows that wait for no number',
+      }
+    : { place: `before line ${first?.line}`, kept: 'the lines before' };
+}
+
+function tooManyOverPackage({ place, kept }: ImportEnd, cards: number, accepted: number): CardpollError {
   const many = grouped(cards);
   return new CardpollError(
     'invalid',
     TOO_MANY_OVER_PACKAGE,
-    `the import ended before line ${line}: ${many} cards would be over their package in this month, and ${accepted} are accepted; the lines before are kept`,
+    `the import ended ${place}: ${many} cards would be over their package in this month, and ${accepted} are accepted; ${kept} are kept`,
     {
       hint: 'A dry run counts them all; accept_over_package sets how many are accepted.',
       fields: [{ field: 'acceptOverPackage', message: `must be at least ${cards}` }],

@@ -2,7 +2,7 @@
 // they were; otherwise the card is judged anew, by a reading taken after the change.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UNLIMITED } from '../../support/stop-rules.ts';
-import { addCards, describeRecordStore, iccidOf, reading, sim, wantedStops } from './stores.ts';
+import { addCards, describeRecordStore, iccidOf, reading, row, sim, wantedStops } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
 const MONTH = '2026-11';
@@ -214,6 +214,22 @@ describeRecordStore('stops of a card that changed', (db) => {
       expect(await stop()).toMatchObject({ state: 'dismissed', lastError: expect.stringContaining('SIM') });
       await uses(1_500);
       expect(await claim(), 'its own package counts').toMatchObject({ state: 'granted' });
+    });
+
+    it('orders of two cards that exchange their SIMs in one import are carried out for neither', async () => {
+      await addCards(db.store, 2);
+      const who = { by: 'alice', reason: 'stolen' };
+      for (const cardId of [1, 2]) await db.store.stops.order(cardId, MONTH, who);
+      const rows = [row(1, { iccid: iccidOf(2) }), row(2, { iccid: iccidOf(1) })];
+      expect(await db.store.cards.importChunk(rows)).toMatchObject({ updated: 2, conflicts: [] });
+      for (const { cardId, iccid: ofCard } of rows) {
+        const former = await db.store.stops.claim(sim(cardId), MONTH, LEASE_MS, UNLIMITED);
+        expect(former, 'by the SIM that it had').toEqual({ state: 'other_iccid' });
+        const present = await db.store.stops.claim(sim(cardId, ofCard), MONTH, LEASE_MS, UNLIMITED);
+        expect(present).toEqual({ state: 'not_over' });
+        const [order] = await db.store.stops.ofCard(cardId, 1);
+        expect(order).toMatchObject({ state: 'dismissed', lastError: expect.stringContaining('SIM') });
+      }
     });
 
     it('an order is of the SIM that the card has', async () => {

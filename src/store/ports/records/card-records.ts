@@ -7,6 +7,7 @@ import type {
   CardState,
 } from '../../../domain/cards/card.ts';
 import type { CardFilter } from '../../../domain/cards/card-filter.ts';
+import type { TakenNumber } from '../../../domain/cards/taken-numbers.ts';
 import type { UsageMonth } from '../../../domain/cards/usage-month.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
@@ -24,22 +25,12 @@ export interface CardChanges {
   readonly caughtUp: boolean;
 }
 
-/** What another card has already. */
-export interface TakenNumber {
-  /** Of the row. */
-  readonly cardId: number;
-  readonly taken: 'iccid' | 'vendor_id';
-  readonly value: string;
-  /** The card that has it; null: an earlier row of the chunk gives it to its card. */
-  readonly holder: number | null;
-}
-
 /** What became of a chunk of an import. */
 export interface ImportedChunk {
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
-  /** Rows that were skipped. */
+  /** Rows that ask for a number that another card keeps, and were left out. */
   readonly conflicts: readonly TakenNumber[];
   /** Cards that get an ICCID: new ones, and known ones that had another. */
   readonly newIccids: number;
@@ -97,8 +88,8 @@ export interface CardRecords {
   /** @returns the number of cards quickly: exact for a small fleet, the planner's estimate for a large one. */
   estimate(): Promise<number>;
   /**
-   * Writes a chunk of an import (up to 10,000 rows, card ids distinct within the chunk) in one short transaction. A failed
-   * import keeps its finished chunks and can be repeated.
+   * Writes a chunk of an import (up to 10,000 rows, card ids distinct within the chunk) in one short transaction, in which cards
+   * may exchange their ICCIDs and vendor ids. A failed import keeps its finished chunks and can be repeated.
    */
   importChunk(rows: readonly CardImport[], options?: ImportChunkOptions): Promise<ImportedChunk>;
   /**

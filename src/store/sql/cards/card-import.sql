@@ -29,14 +29,29 @@ SELECT reltuples < $1::integer AS planned_for_fewer FROM pg_class WHERE oid = 'c
 -- Without effect, and a warning, for a role that does not own the table; it waits for no other analysis.
 ANALYZE (SKIP_LOCKED) cards
 
+-- name: card_import.heldNumbers
+-- The ICCIDs and vendor ids of import_rows that cards have, with the ICCID of the holder. A row that keeps its own is left out.
+SELECT 'iccid' AS taken, r.iccid AS value, holder.card_id AS holder, holder.iccid AS holder_iccid
+FROM import_rows r JOIN cards holder ON holder.iccid = r.iccid AND holder.card_id <> r.card_id
+UNION ALL
+SELECT 'vendor_id', r.vendor_id, holder.card_id, holder.iccid
+FROM import_rows r JOIN cards holder ON holder.vendor_id = r.vendor_id AND holder.card_id <> r.card_id
+
+-- name: card_import.leaveOut
+-- $1 card ids, whose rows are refused.
+DELETE FROM import_rows WHERE card_id = ANY ($1::bigint[])
+
+-- name: card_import.exchange
+-- The cards of a chunk may have each other's numbers until its transaction ends.
+SET CONSTRAINTS cards_iccid_key, cards_vendor_id DEFERRED
+
 -- name: card_import.chunk
--- Updates the cards to match import_rows, and writes only rows that differ. $1 whether to count only, $2 whether a row may
+-- Updates the cards to match import_rows, and writes only rows that differ. None may ask for a number that another card keeps. $1 whether to count only, $2 whether a row may
 -- take back what polls have found about the verification of a card, $3 the present month (NULL: no card counts as over its package), $4 nothing
 -- is written if the chunk puts more cards over their package (NULL: no limit), $5 whether to return former rows, $6 how an ICCID ends that a
 -- spreadsheet may have rounded.
 -- Returns one row: inserted, updated, over_package (running cards that a lowered allowance puts over their package, so that
--- they would be stopped by the rules of stops.wanted), refused (nothing was written, because of $4), the rows left out because
--- another card has their iccid or vendor_id (conflicts, as JSON, with that card), and former: the records of the cards before an update (JSON; their
+-- they would be stopped), refused (nothing was written, because of $4), and former: the records of the cards before an update (JSON; their
 -- verification only if it changes, as a row of an import that undoes this). And the ids of cards that get an ICCID which may be
 -- wrong, as JSON, of so many that get one (new_iccids): rounded (it ends in $6) and, where nothing is written, twins (another card has it with or without
 -- the last digit). Elsewhere the look-ups for twins would take longer than the import.
@@ -45,13 +60,6 @@ WITH candidate AS MATERIALIZED (
     own.iccid IS DISTINCT FROM r.iccid AS gets_iccid,
     own.card_id IS NOT NULL AND ({own.attributes}, own.vendor_id, own.real_name_verified)
       IS DISTINCT FROM ({r.attributes}, gets.vendor_id, coalesce(gets.real_name_verified, own.real_name_verified)) AS differs,
-    -- What another card has, or an earlier row of this chunk has claimed.
-    CASE
-      WHEN holder.card_id <> r.card_id OR holder.card_id IS NULL
-        AND row_number() OVER (PARTITION BY r.iccid ORDER BY r.position) > 1 THEN 'iccid'
-      WHEN vendor_holder.card_id <> r.card_id OR vendor_holder.card_id IS NULL AND gets.vendor_id IS NOT NULL
-        AND row_number() OVER (PARTITION BY gets.vendor_id ORDER BY r.position) > 1 THEN 'vendor_id'
-    END AS taken, holder.card_id AS holder, vendor_holder.card_id AS vendor_holder,
     own.card_id IS NOT NULL AND NOT own.stopped AND r.allowance_mb IS NOT NULL
       AND coalesce(own.allowance_mb > r.allowance_mb, true) AND EXISTS (
         SELECT FROM card_usage u
@@ -64,7 +72,6 @@ WITH candidate AS MATERIALIZED (
       ) AS over_package
   FROM import_rows r
   LEFT JOIN cards own ON own.card_id = r.card_id
-  LEFT JOIN cards holder ON holder.iccid = r.iccid
   -- A vendor id belongs to the SIM: one that is not given stays with the ICCID, and - takes it away.
   CROSS JOIN LATERAL (
     SELECT nullif(coalesce(r.vendor_id, CASE WHEN own.iccid = r.iccid THEN own.vendor_id END), '-') AS vendor_id,
@@ -74,10 +81,9 @@ WITH candidate AS MATERIALIZED (
         WHERE p.card_id = own.card_id AND p.realname_at >= coalesce(own.iccid_changed_at, '-infinity')
       )) IS TRUE THEN r.real_name_verified END AS real_name_verified
   ) gets
-  LEFT JOIN cards vendor_holder ON vendor_holder.vendor_id = gets.vendor_id
 ), verdict AS MATERIALIZED (
-  SELECT count(*) FILTER (WHERE over_package AND taken IS NULL) AS over_package,
-    NOT $1::boolean AND coalesce(count(*) FILTER (WHERE over_package AND taken IS NULL) > $4::bigint, false) AS refused
+  SELECT count(*) FILTER (WHERE over_package) AS over_package,
+    NOT $1::boolean AND coalesce(count(*) FILTER (WHERE over_package) > $4::bigint, false) AS refused
   FROM candidate
 ), updated AS (
   UPDATE cards c SET
@@ -86,33 +92,29 @@ WITH candidate AS MATERIALIZED (
     real_name_verified = coalesce(r.real_name_verified, c.real_name_verified)
   FROM candidate r
   WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict)
-    AND c.card_id = r.card_id AND r.differs AND r.taken IS NULL
+    AND c.card_id = r.card_id AND r.differs
   RETURNING 1
 ), inserted AS (
   INSERT INTO cards ({attributes}, vendor_id, real_name_verified)
   SELECT {attributes}, vendor_id, coalesce(real_name_verified, false)
   FROM candidate
-  WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict) AND NOT known AND taken IS NULL
+  WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict) AND NOT known
   ORDER BY card_id
   RETURNING 1
 )
 SELECT
-  CASE WHEN $1::boolean THEN count(*) FILTER (WHERE NOT known AND taken IS NULL)
+  CASE WHEN $1::boolean THEN count(*) FILTER (WHERE NOT known)
     ELSE (SELECT count(*) FROM inserted) END AS inserted,
-  CASE WHEN $1::boolean THEN count(*) FILTER (WHERE differs AND taken IS NULL)
+  CASE WHEN $1::boolean THEN count(*) FILTER (WHERE differs)
     ELSE (SELECT count(*) FROM updated) END AS updated,
   (SELECT over_package FROM verdict) AS over_package,
   (SELECT refused FROM verdict) AS refused,
-  coalesce(json_agg(json_build_object('cardId', card_id, 'taken', taken,
-      'value', CASE taken WHEN 'iccid' THEN iccid ELSE vendor_id END,
-      'holder', CASE taken WHEN 'iccid' THEN holder ELSE vendor_holder END) ORDER BY position)
-    FILTER (WHERE taken IS NOT NULL), '[]') AS conflicts,
-  count(*) FILTER (WHERE gets_iccid AND taken IS NULL) AS new_iccids,
-  coalesce(json_agg(card_id) FILTER (WHERE gets_iccid AND taken IS NULL AND iccid LIKE '%' || $6), '[]') AS rounded,
+  count(*) FILTER (WHERE gets_iccid) AS new_iccids,
+  coalesce(json_agg(card_id) FILTER (WHERE gets_iccid AND iccid LIKE '%' || $6), '[]') AS rounded,
   coalesce((
     SELECT json_agg(r.card_id)
     FROM candidate r
-    WHERE $1::boolean AND r.gets_iccid AND r.taken IS NULL AND EXISTS (
+    WHERE $1::boolean AND r.gets_iccid AND EXISTS (
       SELECT FROM (
         -- All that share its digits but the last lie together in the index. The order makes the planner go by it.
         SELECT t.card_id, t.iccid FROM cards t
@@ -125,5 +127,5 @@ SELECT
   CASE WHEN $5::boolean THEN json_agg(to_jsonb(own) || jsonb_build_object(
     'vendor_id', coalesce((own).vendor_id, CASE WHEN vendor_id IS NOT NULL THEN '-' END),
     'real_name_verified', CASE WHEN real_name_verified <> (own).real_name_verified THEN (own).real_name_verified END
-  ) ORDER BY position) FILTER (WHERE differs AND taken IS NULL) END AS former
+  ) ORDER BY position) FILTER (WHERE differs) END AS former
 FROM candidate

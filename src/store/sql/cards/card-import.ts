@@ -2,11 +2,13 @@
 // touches only the cards that differ. A chunk of new cards is copied straight into the table of the cards, in a third of the time.
 // Used by cards.ts; parsing and validation are operations/cards/card-import.ts.
 import { type CardImport, IMPORT_FIELDS, NO_VENDOR_ID, ROUNDED_END } from '../../../domain/cards/card.ts';
+import { type HeldNumber, takenNumbers } from '../../../domain/cards/taken-numbers.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type { ImportChunkOptions, ImportedChunk } from '../../ports/records/card-records.ts';
 import type { SqlClient, SqlTransaction } from '../client/sql-client.ts';
 import {
   DEADLOCK,
+  EXCLUSION_VIOLATION,
   retryConflicts,
   SERIALIZATION_FAILURE,
   sqlStateOf,
@@ -18,11 +20,11 @@ import file from './card-import.sql';
 
 const sql = statements(withColumns(file));
 
-type ChunkRow = Omit<ImportedChunk, 'unchanged' | 'former'> & {
+type ChunkRow = Omit<ImportedChunk, 'unchanged' | 'conflicts' | 'former'> & {
   readonly former: ReadonlyArray<Parameters<typeof toImport>[0]> | null;
 };
 
-const CONFLICTS = [DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION];
+const CONFLICTS = [DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION, EXCLUSION_VIOLATION];
 
 export async function importChunk(
   client: SqlClient,
@@ -75,12 +77,18 @@ async function writeChunk(
   await db.run('planByKeys');
   const { plannedForFewer } = await db.one<{ plannedForFewer: boolean }>('plannedForFewer', rows.length);
   if (plannedForFewer) await db.run('analyze');
+  const held = await db.rows<HeldNumber>('heldNumbers');
+  const conflicts = takenNumbers(rows, held);
+  const refused = conflicts.map(({ cardId }) => cardId);
+  if (refused.length > 0) await db.run('leaveOut', refused);
+  if (held.length > 0) await db.run('exchange');
   const since = month === undefined ? null : `${month}-01`;
   const params = [dryRun, overwriteVerified, since, mostOverPackage ?? null, keepFormer, ROUNDED_END];
   const chunk = await db.one<ChunkRow>('chunk', ...params);
-  const { inserted, updated, conflicts, former } = chunk;
+  const { inserted, updated, former } = chunk;
   return {
     ...chunk,
+    conflicts,
     unchanged: rows.length - inserted - updated - conflicts.length,
     former: former?.map(toImport) ?? [],
   };

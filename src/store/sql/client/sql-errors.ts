@@ -29,6 +29,8 @@ const READ_ONLY = '25006';
 export const DEADLOCK = '40P01';
 export const SERIALIZATION_FAILURE = '40001';
 export const UNIQUE_VIOLATION = '23505';
+/** Two cards with one vendor id. */
+export const EXCLUSION_VIOLATION = '23P01';
 const OVERLOADED_STATES = new Set(['57014', '55P03', DEADLOCK, SERIALIZATION_FAILURE]);
 const SCHEMA_STATES = new Set(['42P01', '42703', '42883']);
 const ACCESS_STATES = new Set(['28P01', '28000', '3D000']);

@@ -105,8 +105,8 @@ describe('importCards', () => {
     const file = (...rows: string[]) => csv('card_id,iccid,vendor_id', ...rows);
     await importCards(store.cards, file(`1,${iccidOf(1)},sim-a`, `2,${iccidOf(2)},sim-b`), { format: 'csv' });
     const rows = [
-      `1,${iccidOf(1)},sim-b`, // exchanged with the next one
-      `2,${iccidOf(2)},sim-a`,
+      `1,${iccidOf(1)},sim-b`, // of a card whose row keeps it
+      `2,${iccidOf(2)},sim-b`,
       `3,${iccidOf(3)},sim-a`,
       `4,${iccidOf(4)},sim-d`,
       `5,${iccidOf(5)},-`,
@@ -114,13 +114,55 @@ describe('importCards', () => {
     ];
     const errors = [
       { line: 2, message: 'vendor_id sim-b belongs to card 2' },
-      { line: 3, message: 'vendor_id sim-a belongs to card 1' },
-      { line: 4, message: 'vendor_id sim-a appears in an earlier line, too' },
+      { line: 3, message: 'vendor_id sim-b appears in an earlier line, too' },
+      { line: 4, message: 'vendor_id sim-a belongs to card 1' },
     ];
     for (const dryRun of [true, false]) {
       const report = await importCards(store.cards, file(...rows), { format: 'csv', dryRun });
       expect(report).toMatchObject({ inserted: 3, updated: 0, rejected: 3, errors });
     }
+  });
+
+  it('exchanges ICCIDs between cards whose rows are far apart', async () => {
+    const far = 25_000;
+    await importCards(store.cards, fleet(far), { format: 'csv' });
+    const change = { 1: far, [far]: 1, 12345: far + 1, 2: 12_345 } as Record<number, number>;
+    const file = (only: (id: number) => boolean = () => true) =>
+      csv(
+        HEADER.trim(),
+        ...Array.from({ length: far }, (_, at) => at + 1)
+          .filter(only)
+          .map((id) => `${id},${iccidOf(change[id] ?? id)},1,1,1024,`),
+      );
+    const asked = await importCards(
+      store.cards,
+      file((id) => id !== 2),
+      { format: 'csv', dryRun: true },
+    );
+    expect(asked, 'a dry run').toMatchObject({ updated: 3, rejected: 0, newIccids: 3 });
+    const report = await importCards(store.cards, file(), { format: 'csv' });
+    expect(report).toMatchObject({
+      received: far,
+      updated: 4,
+      unchanged: far - 4,
+      rejected: 0,
+      newIccids: 4,
+    });
+    for (const [id, iccid] of Object.entries(change))
+      expect(await store.cards.find(id)).toMatchObject({ iccid: iccidOf(iccid) });
+  });
+
+  it('refuses a row once, by line, whose number its holder keeps to the end', async () => {
+    await importCards(store.cards, fleet(12_000), { format: 'csv' });
+    const rows = Array.from(
+      { length: 12_000 },
+      (_, at) => `${at + 1},${iccidOf(at === 0 ? 12_000 : at + 1)},1,1,1024,`,
+    );
+    const report = await importCards(store.cards, csv(HEADER.trim(), ...rows.slice(0, -1)), {
+      format: 'csv',
+    });
+    const errors = [{ line: 2, message: `iccid ${iccidOf(12_000)} belongs to card 12000` }];
+    expect(report).toMatchObject({ received: 11_999, updated: 0, unchanged: 11_998, rejected: 1, errors });
   });
 
   it('keeps the good rows and reports the bad ones by line', async () => {

@@ -5,7 +5,7 @@ import { type Fault, importCards } from '../../fault.ts';
 const OVER_MB = 6;
 const STATUS_TAKES_MS = 3_000;
 
-/** A SIM goes to another card while it is about to be stopped: its status is asked, and its stop not yet claimed. */
+/** A SIM goes to another card, or is exchanged with it, while it is about to be stopped: its status is asked, and its stop not yet claimed. */
 export const exchanges: Fault = {
   name: 'SIM moved during a poll',
   weight: 2,
@@ -20,11 +20,13 @@ export const exchanges: Fault = {
     const smaller = setAllowance(over, Math.floor(gateway.usedMb(over.sim) - OVER_MB), () => time.now);
     const larger = setAllowance(other, 10_000, () => time.now);
     const { sim } = over;
+    const isExchange = draw.chance(0.5);
     const exchange = async () => {
-      const known = [world.setSim(over, world.newSim()), world.setSim(other, sim)];
+      const inPlace = isExchange ? other.sim : world.newSim();
+      const known = [world.setSim(over, inPlace), world.setSim(other, sim)];
       world.tell(
         'operator',
-        `card ${other.cardId} has the SIM of card ${over.cardId} now, which has a new one`,
+        `card ${other.cardId} has the SIM of card ${over.cardId} now, which has ${isExchange ? 'its former' : 'a new'} one`,
       );
       await importCards(world, draw, [over, other]);
       for (const knows of known) knows();

@@ -1,0 +1,82 @@
+// Which rows of an import ask for an ICCID or a vendor id that another card keeps. Cards may exchange them: a number is free if the
+// card that has it gives it up in the same rows, and its own row is not refused.
+import { type CardImport, NO_VENDOR_ID } from './card.ts';
+
+/** An ICCID or a vendor id of a row that another card has. */
+export interface HeldNumber {
+  readonly taken: 'iccid' | 'vendor_id';
+  readonly value: string;
+  readonly holder: number;
+  /** The ICCID that the holder has, with which it gives up a vendor id that its row does not name. */
+  readonly holderIccid: string;
+}
+
+/** A row that is refused. */
+export interface TakenNumber {
+  readonly cardId: number;
+  readonly taken: HeldNumber['taken'];
+  readonly value: string;
+  /** The card that has it; null: an earlier row gives it to its card. */
+  readonly holder: number | null;
+}
+
+/**
+ * @param rows card ids distinct
+ * @param held the numbers of these rows that cards have
+ * @returns the rows that are refused, in their order, with the first number that is taken
+ */
+export function takenNumbers(
+  rows: readonly CardImport[],
+  held: readonly HeldNumber[],
+): readonly TakenNumber[] {
+  const holders = new Map(held.map((number) => [keyOf(number), number]));
+  const rowOf = new Map(rows.map((row) => [row.cardId, row]));
+  const claimed = new Set<string>();
+  const refused = new Map<number, TakenNumber>();
+  /** What hangs on a card that gives up a number, by that card. */
+  const hanging = new Map<number, TakenNumber[]>();
+  for (const row of rows) {
+    for (const { taken, value } of numbersOf(row)) {
+      const key = keyOf({ taken, value });
+      const number = holders.get(key);
+      const isFirst = !claimed.has(key);
+      claimed.add(key);
+      if (number?.holder === row.cardId) continue;
+      const claim = { cardId: row.cardId, taken, value };
+      if (number !== undefined && !givesUp(rowOf.get(number.holder), number))
+        refuse({ ...claim, holder: number.holder });
+      else if (!isFirst) refuse({ ...claim, holder: null });
+      else if (number !== undefined) hang(number.holder, { ...claim, holder: number.holder });
+    }
+  }
+  // A row that is refused gives up nothing, nor does the row that hangs on it.
+  for (const cardId of refused.keys()) for (const claim of hanging.get(cardId) ?? []) refuse(claim);
+  return rows.flatMap(({ cardId }) => refused.get(cardId) ?? []);
+
+  function refuse(claim: TakenNumber): void {
+    if (!refused.has(claim.cardId)) refused.set(claim.cardId, claim);
+  }
+
+  function hang(holder: number, claim: TakenNumber): void {
+    const claims = hanging.get(holder);
+    if (claims === undefined) hanging.set(holder, [claim]);
+    else claims.push(claim);
+  }
+}
+
+function numbersOf({ iccid, vendorId }: CardImport): Array<Pick<HeldNumber, 'taken' | 'value'>> {
+  const ofIccid = { taken: 'iccid', value: iccid } as const;
+  if (vendorId === null || vendorId === NO_VENDOR_ID) return [ofIccid];
+  return [ofIccid, { taken: 'vendor_id', value: vendorId }];
+}
+
+function keyOf({ taken, value }: Pick<HeldNumber, 'taken' | 'value'>): string {
+  return `${taken} ${value}`;
+}
+
+/** @param row of the card that has the number; undefined: it has none, and keeps what it has */
+function givesUp(row: CardImport | undefined, { taken, value, holderIccid }: HeldNumber): boolean {
+  if (row === undefined) return false;
+  if (taken === 'iccid') return row.iccid !== value;
+  return row.vendorId === null ? row.iccid !== holderIccid : row.vendorId !== value;
+}
