@@ -50,7 +50,7 @@ function suspectedWords(usage: UsageMonth | null): string[] {
   if (usage === null || usage.suspectedMb === null) return [];
   const { suspectedMb, lastReadingMb, readAtMs } = usage;
   return [
-    `its reading of ${new Date(readAtMs).toISOString()} is not believed yet: ${roundedMb(suspectedMb)} MB after ${roundedMb(lastReadingMb)} MB, which the next reading must confirm`,
+    `its reading of ${new Date(readAtMs).toISOString()} is not believed yet: ${roundedMb(suspectedMb)} MB after ${roundedMb(lastReadingMb)} MB. It counts when further readings show that the counter restarted (within a month, after a day)`,
   ];
 }
 

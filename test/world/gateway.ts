@@ -47,8 +47,6 @@ export interface Sim {
   /** The most that was shown of each month, MB: in the right unit, and as it was shown. */
   readonly peaks: Map<string, number>;
   readonly shownPeaks: Map<string, number>;
-  /** The first reading of each month that reached who asked, MB. */
-  readonly firsts: Map<string, number>;
 }
 
 export interface Call {
@@ -145,7 +143,7 @@ export class WorldGateway {
       usedMb: this.random.below(this.random.chance(LITTLE_SHARE) ? LITTLE_MB : MOST_MB),
       ...{ stopped: false, verified: this.random.chance(0.8), isRecorded: false, shown: new Map() },
       isUnknown: false,
-      ...{ peaks: new Map(), shownPeaks: new Map(), firsts: new Map() },
+      ...{ peaks: new Map(), shownPeaks: new Map() },
     };
     this.sims.set(iccid, sim);
     return sim;
@@ -252,7 +250,6 @@ export class WorldGateway {
     const effectMs = Math.min(answerMs, random.below(LATEST_EFFECT_MS));
     this.time.after(effectMs, () => {
       const fresh = this.#effect(call, sim);
-      const { month } = sim;
       const before = sim.shown.get(name);
       sim.shown.set(name, fresh);
       const isOld = isStale && before !== undefined && name !== 'card_status';
@@ -261,8 +258,6 @@ export class WorldGateway {
         if (isSilent) this.time.after(GIVES_UP_MS - answerMs, () => brokenBy('ECONNRESET'));
         else if (isLost) brokenBy('ECONNRESET');
         else {
-          const isFirst = name === 'flow' && isOpen && data === fresh && !sim.firsts.has(month);
-          if (isFirst) sim.firsts.set(month, (fresh as { used: number }).used);
           if (isOpen && other === sim) for (const watcher of this.watchers) watcher.answered?.(call);
           answer(200, { code: 200, msg: 'ok', data });
         }

@@ -6,31 +6,34 @@
 //   - It grows: the growth is new usage. This also holds at the turn of a month: a reading that is not smaller means that
 //     the upstream counter has not been reset yet, so only its growth belongs to the new month.
 //   - It grows by more than the time could have carried: nothing changes until enough time has passed.
-//   - It grows more than twentyfold, or restarts at less than a twentieth: a jump. The state before it is kept for two days,
-//     and restored if a reading is back.
+//   - It grows by more than half at once: a step, which may be another unit or another counter. The state before it is kept for two
+//     days, and restored by a reading that is nearer to that one.
 //   - It dips, to not less than half: a correction. Nothing changes; growth is still counted from the highest reading.
-//   - It falls below half: the counter was reset, or the answer was wrong. The first such reading is only a suspicion and
-//     counts nothing. The next one confirms it, and then counts in full as new usage, or disproves it by being back. At
-//     the turn of a month the same holds; the suspicion opens the row of the new month with no usage. A restart is expected
-//     then, so a next reading that is not nearly back confirms it, even if it has grown past half.
+//   - It falls below half: the counter was reset, the answer was wrong, or another node answered, which lags. This is a suspicion,
+//     and counts nothing. Within a month it takes a day without a reading of the former counter, and growth, to believe the restart, and
+//     no second one is believed. When a month turns a restart is expected: the next low reading confirms it.
+//   - After a restart the former counter is kept, for the month or, at its turn, for two days. If it is back, nothing has restarted, and
+//     the usage is what it was with its growth.
 //   - It arrives late (taken before the last one kept): it is ignored.
 //   - It is the first one of another ICCID: it is the baseline of a new series and adds nothing, because most of what it shows may
 //     be what another card has used. What the card used before stays counted.
 
 /** A stored reading that is this much newer than the present one comes from a clock that was ahead. */
 const CLOCK_AHEAD_MS = 3_600_000;
-/** A broken gateway often reports 0: a 0 confirms a reset only after it lasted this long. */
-const ZERO_STANDS_MS = 86_400_000;
 /** Time between the gateway's measurement and the poll, for which a reading is not yet implausible. */
 const SLACK_MS = 1_000;
 /** Readings are rounded, to a megabyte at most. */
 const ROUNDING_MB = 1;
 const BITS_PER_BYTE = 8;
-/** The higher one of two readings is more than this many times the lower one; one part in so many is a correction at any time. */
-const JUMP_FACTOR = 20;
-/** Counters begin near 0, so small growth is often twentyfold. */
+/** The higher one of two readings of a step is more than this many times the lower one. */
+const STEP_FACTOR = 1.5;
+/** Counters begin near 0, so small growth is often severalfold. */
 const SMALL_MB = 1;
-/** A jump that was not disproved for this long is true. */
+/** At the turn of a month a reading is of the former counter if not more than this share of it is missing. */
+const NEARLY_BACK = 0.05;
+/** A restart within a month is believed after so long without a reading of the former counter: no node lags for longer. */
+const RESTART_STANDS_MS = 86_400_000;
+/** A step, or the restart of a new month, that was not disproved for this long is true. */
 const REVOCABLE_MS = 172_800_000;
 
 export interface UsageMonth {
@@ -39,9 +42,9 @@ export interface UsageMonth {
   readonly usedMb: number;
   /** The highest reading since the counter of the gateway was last reset. */
   readonly lastReadingMb: number;
-  /** A reading below half of `lastReadingMb`, which the next one must confirm; null: none. */
+  /** The first reading below half of `lastReadingMb`, taken at `readAtMs`, which others must confirm; null: none. */
   readonly suspectedMb: number | null;
-  /** A jump of the reading that a later one may disprove; null: none. */
+  /** A step or a restart that a later reading may disprove; null: none. */
   readonly jump: ReadingJump | null;
   /** Time of the last reading that changed something, epoch milliseconds. */
   readonly readAtMs: number;
@@ -50,15 +53,13 @@ export interface UsageMonth {
 }
 
 /**
- * A jump: a reading that was believed, and is more than twenty times as high as all before it, or less than a twentieth,
- * which looks like a restart. It may be a wrong answer (another unit, another card) that was believed because enough time
- * had passed, or because it came twice. So the state before it is kept with the card for two days, and a reading that is
- * back there takes off what the jump, or the way back from it, counted.
+ * The state before a step or before a restart that was believed. Either may be a wrong answer (another unit, another card, another node of
+ * the gateway). It is a restart if `fromMb` is more than the highest reading since.
  */
 export interface ReadingJump {
-  /** The highest reading before the jump; more than the present one after a restart. */
+  /** The highest reading of the counter before. */
   readonly fromMb: number;
-  /** The month's usage before the jump; null: the jump was in an earlier month, which is closed. */
+  /** The month's usage before it; null: it was in an earlier month, which is closed. */
   readonly fromUsedMb: number | null;
   /** When it was read, epoch milliseconds. */
   readonly atMs: number;
@@ -138,7 +139,7 @@ function couldCarry(growthMb: number, elapsedMs: number, maxMbitPerSecond: numbe
  */
 function begun(last: UsageMonth, { month, atMs }: Reading): UsageMonth {
   const opensMonth = month > last.month;
-  const jump = revocable(last.jump, atMs, opensMonth);
+  const jump = revocable(last, atMs, opensMonth);
   return opensMonth ? { ...last, month, usedMb: 0, jump } : { ...last, jump };
 }
 
@@ -148,45 +149,47 @@ function judge(last: UsageMonth, reading: Reading, maxMbitPerSecond: number): Us
   const { lastReadingMb: highestMb, suspectedMb, usedMb, jump } = last;
   const certain = { ...last, suspectedMb: null, readAtMs: atMs };
   if (shownMb >= highestMb) return { ...certain, ...grown(last, reading, maxMbitPerSecond) };
-  if (isCorrection(last, shownMb)) return certain;
   // A counter that was reset does not fall: a reading far below the suspected one is a new suspicion.
-  const confirms = suspectedMb !== null && !isFarBelow(shownMb, suspectedMb);
+  const isSecond = suspectedMb !== null && !isFarBelow(shownMb, suspectedMb);
   // After the turn of a month too little would be taken off if this were the wrong answer: it takes two readings.
-  if (jump !== null && disproves(jump, shownMb) && (jump.fromUsedMb !== null || confirms)) {
+  if (jump !== null && disproves(jump, last, shownMb) && (jump.fromUsedMb !== null || isSecond)) {
     const back = isBack(jump, reading, maxMbitPerSecond);
     return { ...certain, ...restored(jump, usedMb, shownMb), jump: back ? null : jump };
   }
-  if (confirms && (shownMb > 0 || atMs - last.readAtMs >= ZERO_STANDS_MS)) {
-    return {
-      ...certain,
-      usedMb: usedMb + shownMb,
-      lastReadingMb: shownMb,
-      jump: jumpOfRestart(last, reading),
-    };
-  }
-  return { ...last, suspectedMb: shownMb, readAtMs: atMs };
+  if (isCorrection(last, shownMb)) return certain;
+  if (!isSecond)
+    return suspectedMb !== null && shownMb === 0 ? last : { ...last, suspectedMb: shownMb, readAtMs: atMs };
+  if (!confirms(last, reading)) return last;
+  return { ...certain, usedMb: usedMb + shownMb, lastReadingMb: shownMb, jump: jumpOfRestart(last, reading) };
+}
+
+/** Whether a further low reading shows that the counter restarted. */
+function confirms(last: UsageMonth, { usedMb: shownMb, atMs }: Reading): boolean {
+  const { suspectedMb, lastReadingMb: highestMb, readAtMs: suspectedAtMs } = last;
+  const stands = atMs - suspectedAtMs >= RESTART_STANDS_MS;
+  if (isRestartExpected(last))
+    return shownMb > 0 ? stands || isNearer(shownMb, suspectedMb ?? 0, highestMb) : stands;
+  return stands && shownMb > (suspectedMb ?? 0) && restartOf(last) === null;
 }
 
 type Counted = Pick<UsageMonth, 'usedMb' | 'lastReadingMb'>;
 
 /** A reading that is not smaller than the highest one. */
 function grown(
-  { lastReadingMb: highestMb, usedMb, jump }: UsageMonth,
+  last: UsageMonth,
   reading: Reading,
   maxMbitPerSecond: number,
 ): Counted & Pick<UsageMonth, 'jump'> {
+  const { lastReadingMb: highestMb, usedMb } = last;
   const { usedMb: shownMb, atMs } = reading;
   const counted = { usedMb: usedMb + (shownMb - highestMb), lastReadingMb: shownMb };
-  const passed = jump !== null && passes(jump, highestMb, shownMb);
-  if (!isJump(highestMb, shownMb)) return { ...counted, jump: passed ? null : jump };
-  if (passed && isBack(jump, reading, maxMbitPerSecond)) {
-    return { ...restored(jump, counted.usedMb, shownMb), jump: null };
-  }
-  const isFurther = jump !== null && jump.fromMb <= highestMb;
-  return {
-    ...counted,
-    jump: isFurther ? { ...jump, atMs } : { fromMb: highestMb, fromUsedMb: usedMb, atMs },
-  };
+  const restart = restartOf(last);
+  if (restart !== null && returns(restart, highestMb, shownMb) && isBack(restart, reading, maxMbitPerSecond))
+    return { ...restored(restart, counted.usedMb, shownMb), jump: null };
+  if (restart !== null && shownMb < restart.fromMb - SMALL_MB) return { ...counted, jump: restart };
+  const before = restart === null ? last.jump : null;
+  if (!isStep(highestMb, shownMb)) return { ...counted, jump: before };
+  return { ...counted, jump: { ...(before ?? { fromMb: highestMb, fromUsedMb: usedMb }), atMs } };
 }
 
 /** The count before a jump with the growth since: at most what is counted otherwise. */
@@ -203,23 +206,21 @@ function isBack(
   { usedMb: shownMb, atMs }: Reading,
   maxMbitPerSecond: number,
 ): boolean {
-  return !isJump(fromMb, shownMb) && couldCarry(shownMb - fromMb, atMs - jumpedAtMs, maxMbitPerSecond);
+  return !isStep(fromMb, shownMb) && couldCarry(shownMb - fromMb, atMs - jumpedAtMs, maxMbitPerSecond);
 }
 
 /** What a confirmed restart leaves to be disproved. */
-function jumpOfRestart(last: UsageMonth, { usedMb: shownMb, atMs }: Reading): ReadingJump | null {
+function jumpOfRestart(last: UsageMonth, { atMs }: Reading): ReadingJump {
   const { lastReadingMb: highestMb, usedMb, jump } = last;
-  // The counter before the first restart is the one that may come back.
-  if (jump !== null && jump.fromMb > highestMb) return jump;
   // Readings that were wrong before may be wrong still: what they count from here on can be taken off.
-  if (jump !== null) return { fromMb: 0, fromUsedMb: usedMb, atMs: jump.atMs };
-  return isJump(shownMb, highestMb) && !isRestartExpected(last)
-    ? { fromMb: highestMb, fromUsedMb: usedMb, atMs }
-    : null;
+  const isOfStep = jump !== null && restartOf(last) === null;
+  return isOfStep
+    ? { fromMb: 0, fromUsedMb: usedMb, atMs: jump.atMs }
+    : { fromMb: highestMb, fromUsedMb: usedMb, atMs };
 }
 
 /** At the turn of a month a restart is expected: most of the counter belongs to the month before. */
-function isRestartExpected({ usedMb, lastReadingMb: highestMb }: UsageMonth): boolean {
+function isRestartExpected({ usedMb, lastReadingMb: highestMb }: Counted): boolean {
   return usedMb < highestMb / 2;
 }
 
@@ -230,8 +231,8 @@ function isFarBelow(shownMb: number, highestMb: number): boolean {
 /** Whether a reading below the highest one still belongs to the same counter. */
 function isCorrection(last: UsageMonth, shownMb: number): boolean {
   const { lastReadingMb: highestMb, suspectedMb } = last;
-  // After two low readings when a restart is expected, only one that is nearly back speaks against it.
-  if (suspectedMb !== null && isRestartExpected(last)) return shownMb >= highestMb - highestMb / JUMP_FACTOR;
+  // After a low reading when a restart is expected, only one that is nearly back speaks against it.
+  if (suspectedMb !== null && isRestartExpected(last)) return shownMb >= highestMb - NEARLY_BACK * highestMb;
   return !isFarBelow(shownMb, highestMb);
 }
 
@@ -243,13 +244,27 @@ function differs(last: UsageMonth, next: UsageMonth): boolean {
   );
 }
 
-function isJump(fromMb: number, toMb: number): boolean {
-  return fromMb > 0 && toMb > JUMP_FACTOR * fromMb && toMb - fromMb > SMALL_MB;
+function isStep(fromMb: number, toMb: number): boolean {
+  return fromMb > 0 && toMb > STEP_FACTOR * fromMb && toMb - fromMb > SMALL_MB;
+}
+
+/** Whether a reading is nearer to one counter than to a higher one. */
+function isNearer(shownMb: number, lowerMb: number, higherMb: number): boolean {
+  return shownMb - lowerMb < higherMb - shownMb;
+}
+
+/** The restart that may be disproved: the counter before was higher than all since. */
+function restartOf({ jump, lastReadingMb: highestMb }: UsageMonth): ReadingJump | null {
+  return jump !== null && jump.fromMb > highestMb ? jump : null;
 }
 
 /** The jump that a reading of this time and month may still disprove. */
-function revocable(jump: ReadingJump | null, atMs: number, opensMonth: boolean): ReadingJump | null {
-  if (jump === null || atMs - jump.atMs > REVOCABLE_MS) return null;
+function revocable(last: UsageMonth, atMs: number, opensMonth: boolean): ReadingJump | null {
+  const { jump } = last;
+  if (jump === null) return null;
+  const restart = opensMonth ? null : restartOf(last);
+  const lastsForMonth = restart !== null && isWithinMonth(restart);
+  if (!lastsForMonth && atMs - jump.atMs > REVOCABLE_MS) return null;
   return {
     ...jump,
     fromUsedMb: opensMonth ? null : jump.fromUsedMb,
@@ -258,17 +273,31 @@ function revocable(jump: ReadingJump | null, atMs: number, opensMonth: boolean):
   };
 }
 
-/**
- * Whether a reading far below the highest one shows that the counter was never there. Below half of the reading
- * before the jump it may as well have restarted; 0 is what a broken gateway shows.
- */
-function disproves(jump: ReadingJump, shownMb: number): boolean {
-  return shownMb > 0 && shownMb >= jump.fromMb / 2;
+/** A restart that was not expected. */
+function isWithinMonth({ fromMb, fromUsedMb }: ReadingJump): boolean {
+  return fromUsedMb !== null && !isRestartExpected({ usedMb: fromUsedMb, lastReadingMb: fromMb });
 }
 
-/** Whether growth reaches the counter before a restart, but for rounding. */
-function passes(jump: ReadingJump, highestMb: number, shownMb: number): boolean {
-  return jump.fromMb > highestMb && shownMb >= jump.fromMb - SMALL_MB;
+/**
+ * Whether a reading below the highest one is of the counter before a step. Below half of the reading before the step it may as well
+ * have restarted; 0 is what a broken gateway shows.
+ */
+function disproves(
+  { fromMb }: ReadingJump,
+  { lastReadingMb: highestMb }: UsageMonth,
+  shownMb: number,
+): boolean {
+  return shownMb > 0 && fromMb <= highestMb && shownMb >= fromMb / 2 && isNearer(shownMb, fromMb, highestMb);
+}
+
+/**
+ * Whether growth leads back to the counter before a restart, and not step by step. A node that lags shows less of the former month; a
+ * counter that goes on within a month is at least as high as it was, but for rounding.
+ */
+function returns(jump: ReadingJump, highestMb: number, shownMb: number): boolean {
+  const { fromMb } = jump;
+  if (!isFarBelow(highestMb, fromMb)) return false;
+  return isWithinMonth(jump) ? shownMb >= fromMb - SMALL_MB : !isNearer(shownMb, highestMb, fromMb);
 }
 
 /** Usage in `month`: 0 when the newest reading belongs to another month. */

@@ -67,7 +67,7 @@ describe('the doubts about the readings of a card', () => {
     expect(
       doubtWords({ ...USAGE, lastReadingMb: 900.0000000000001, suspectedMb: 0 }, readings(1_000, 0)),
     ).toEqual([
-      'its reading of 2026-11-24T10:05:00.000Z is not believed yet: 0 MB after 900 MB, which the next reading must confirm',
+      'its reading of 2026-11-24T10:05:00.000Z is not believed yet: 0 MB after 900 MB. It counts when further readings show that the counter restarted (within a month, after a day)',
     ]);
   });
 

@@ -18,7 +18,11 @@ export const usage: Invariant = {
       );
       for (const { cardId, usedMb, lastReadingMb, iccid } of rows) {
         const sim = world.gateway.sims.get(iccid);
-        const shownMb = sim?.shownPeaks.get(month) ?? 0;
+        // While it is not certain that a counter restarted when the month turned, the former one is the highest.
+        const shownMb = Math.max(
+          0,
+          ...[...(sim?.shownPeaks ?? [])].map(([of, mb]) => (of <= month ? mb : 0)),
+        );
         // A reading in another unit is not believed, so it is no growth either.
         const peak = sim?.peaks.get(month) ?? 0;
         const isFirstSim = world.cardOf.get(iccid)?.cardId === cardId && !world.exchanged.has(cardId);
@@ -34,11 +38,12 @@ export const usage: Invariant = {
           () => `card ${cardId} is recorded with ${usedMb} MB, the gateway showed ${peak}`,
         );
         const unreadMb = ((sim?.mbPerHour ?? 0) * 240_000) / 3_600_000 + 0.01;
-        // A counter that is past half of what it was by the first reading of a month looks like a correction (0004).
+        // A counter that comes past half of what it was at once, by the first reading of a month or after a wrong answer, looks as if it had
+        // not restarted, and counts from where it was (0004).
         const [formerMb = 0] = [...(sim?.peaks ?? [])].flatMap(([former, mb]) =>
           former < month ? [mb] : [],
         );
-        const hiddenMb = (sim?.firsts.get(month) ?? 0) >= formerMb / 2 ? formerMb : 0;
+        const hiddenMb = peak >= formerMb / 2 ? formerMb : 0;
         check(
           usedMb >= peak - unreadMb - hiddenMb,
           () => `card ${cardId} is recorded with ${usedMb} MB, the gateway showed ${peak} MB minutes ago`,

@@ -1,5 +1,5 @@
-// Readings that jump more than twentyfold, are believed because enough time has passed, and are disproved within two days:
-// a gateway that changes its unit over night. Times are hours from noon of 10 October in Shanghai.
+// Readings that step to another level, are believed, and are disproved within two days: a gateway that changes its unit over night. And
+// counters that restart, and are back. Times are hours from noon of 10 October in Shanghai.
 import { describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { applyReading, type UsageMonth } from '../../../../src/domain/cards/usage-month.ts';
@@ -36,8 +36,8 @@ describe('a jump', () => {
   });
 
   it.each<[string, number, number, boolean]>([
-    ['more than twenty times', 100, 2_000.1, true],
-    ['twenty times', 100, 2_000, false],
+    ['more than half as much again', 100, 150.1, true],
+    ['half as much again', 100, 150, false],
     ['from nothing', 0, 500, false],
     ['by less than a megabyte', 0.01, 1, false],
     ['by little more', 0.01, 1.1, true],
@@ -58,7 +58,7 @@ describe('a jump', () => {
   });
 
   it('is taken back with what the month had counted of earlier counters', () => {
-    const states = fold([0, 300], [1, 5], [2, 12], [3, 12_288], [4, 13]);
+    const states = fold([0, 300], [1, 5], [26, 12], [27, 12_288], [28, 13]);
     expect(used(states)).toEqual([300, 300, 312, 12_588, 313]);
   });
 
@@ -94,7 +94,7 @@ describe('a jump', () => {
   });
 
   it('also takes back what a counter that restarted meanwhile counted wrongly', () => {
-    const states = fold([0, 100], [2, 102_400], [3, 20], [4, 30], [5, 2_048], [6, 3]);
+    const states = fold([0, 100], [2, 102_400], [3, 20], [28, 30], [29, 2_048], [30, 3]);
     expect(used(states)).toEqual([100, 102_400, 102_400, 102_430, 104_448, 102_403]);
   });
 });
@@ -147,25 +147,37 @@ describe('a jump at the turn of a month', () => {
   });
 });
 
-describe('a restart at less than a twentieth', () => {
+describe('a restart', () => {
   it('is taken back when the counter goes on', () => {
-    const states = fold([0, 900], [1, 0.88], [2, 0.89], [3, 0.9], [4, 905], [5, 906]);
+    const states = fold([0, 900], [1, 0.88], [25, 0.89], [26, 0.9], [27, 905], [28, 906]);
     expect(used(states)).toEqual([900, 900, 900.89, 900.9, 905, 906]);
-    expect(states[2]?.jump).toEqual({ fromMb: 900, fromUsedMb: 900, atMs: NOON + 2 * HOUR_MS });
+    expect(states[2]?.jump).toEqual({ fromMb: 900, fromUsedMb: 900, atMs: NOON + 25 * HOUR_MS });
     expect(states[4]).toMatchObject({ lastReadingMb: 905, suspectedMb: null, jump: null });
   });
 
   it('is taken back however often it happens', () => {
-    const states = fold([0, 900], [1, 1], [2, 1], [3, 901], [4, 1], [5, 1], [6, 1], [7, 902], [8, 903]);
-    expect(used(states)).toEqual([900, 900, 901, 901, 901, 902, 902, 902, 903]);
+    const states = fold(
+      [0, 900],
+      [1, 1],
+      [26, 2],
+      [27, 901],
+      [28, 1],
+      [53, 2],
+      [54, 3],
+      [55, 902],
+      [56, 903],
+    );
+    expect(used(states)).toEqual([900, 900, 902, 901, 901, 903, 904, 902, 903]);
   });
 
   it('is taken back by a rounded reading, which counts nothing', () => {
-    expect(used(fold([0, 900.5], [1, 0.875], [2, 0.875], [3, 900], [4, 901])).slice(3)).toEqual([900.5, 901]);
+    expect(used(fold([0, 900.5], [1, 0.875], [25, 0.876], [26, 900], [27, 901])).slice(3)).toEqual([
+      900.5, 901,
+    ]);
   });
 
   it('is taken back in the next month, which has the growth since', () => {
-    const states = fold([TURN - 3, 900], [TURN - 2, 1], [TURN - 1, 1], [TURN + 1, 905]);
+    const states = fold([TURN - 30, 900], [TURN - 29, 1], [TURN - 3, 2], [TURN + 1, 905]);
     expect(states[3]).toMatchObject({ month: '2026-11', usedMb: 5, lastReadingMb: 905, jump: null });
   });
 
@@ -173,28 +185,29 @@ describe('a restart at less than a twentieth', () => {
     [
       'passes the counter before step by step',
       [
-        [2, 10],
-        [3, 150],
-        [4, 899],
-        [5, 910],
-        [6, 930],
+        [26, 10],
+        [27, 150],
+        [28, 500],
+        [29, 899],
+        [30, 910],
+        [31, 930],
       ],
       1_830,
     ],
     [
       'jumps beyond what may be the same counter',
       [
-        [2, 10],
-        [3, 20_000],
-        [4, 11],
+        [26, 10],
+        [27, 20_000],
+        [28, 11],
       ],
       911,
     ],
     [
       'jumps to less than the counter before',
       [
-        [2, 10],
-        [3, 600],
+        [26, 10],
+        [27, 600],
       ],
       1_500,
     ],
@@ -202,14 +215,17 @@ describe('a restart at less than a twentieth', () => {
     expect(used(fold([0, 900], [1, 9], ...readings)).at(-1)).toBe(total);
   });
 
-  it('is not remembered at the turn of a month, nor when it is not as low', () => {
-    expect(fold([TURN - 1, 900], [TURN + 1, 5], [TURN + 2, 6])[2]?.jump).toBeNull();
-    expect(fold([TURN - 1, 900], [TURN + 1, 910], [TURN + 2, 6], [TURN + 3, 7])[3]?.jump).toBeNull();
-    expect(fold([0, 900], [1, 45], [2, 45])[2]?.jump).toBeNull();
+  it('is remembered for two days at the turn of a month, and for the month within it', () => {
+    const states = fold([TURN - 1, 900], [TURN + 1, 910], [TURN + 2, 6], [TURN + 3, 7], [TURN + 52, 8]);
+    expect(states[3]?.jump).toMatchObject({ fromMb: 910, fromUsedMb: 10 });
+    expect(states[4]?.jump).toBeNull();
+    expect(used(fold([0, 900], [1, 1], [26, 2], [400, 901])).at(-1)).toBe(901);
   });
 
-  it('is not taken back after two days', () => {
-    expect(used(fold([0, 900], [1, 1], [2, 1], [50.1, 901])).at(-1)).toBe(1_801);
+  it('is believed once in a month', () => {
+    const states = fold([0, 900], [1, 1], [26, 200], [27, 250], [28, 3], [60, 40], [200, 90], [201, 251]);
+    expect(used(states).slice(3)).toEqual([1_150, 1_150, 1_150, 1_150, 1_151]);
+    expect(states[6]?.suspectedMb).toBe(3);
   });
 });
 
@@ -221,12 +237,13 @@ describe('any gateway that changes its unit and changes it back', () => {
       let truth = 100 + next(1_000);
       let hour = next(200);
       let last = read(null, hour, truth);
-      const factor = next(2) === 0 ? 40 + next(2_000) : 1 / (40 + next(30));
+      const factor = [1.6 + next(20), 40 + next(2_000), 1 / (3 + next(60))][next(3)] ?? 1;
+      const more = next(4) === 0 ? 2 * truth + next(4_000) : 0;
       for (const wrong of [false, true, false, true, false]) {
         for (let polls = 1 + next(20); polls > 0; polls -= 1) {
           hour += 0.5 + next(3) / 10;
           truth += next(3);
-          last = read(last, hour, wrong ? truth * factor : truth);
+          last = read(last, hour, wrong ? (more > 0 ? truth + more : truth * factor) : truth);
           if (wrong && last?.jump) jumps += 1;
         }
       }
