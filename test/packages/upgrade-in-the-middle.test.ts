@@ -1,15 +1,16 @@
 // An upgrade of the daemon in the middle of its work, as the gateway counts: rings, calls to stop and to resume cards that have no
 // answer yet, stops that wait for an operator. From release 0.2.0, and from 0.3.0 with more to carry over. `npm run test:upgrade`; it builds
-// both from the history of this repository.
+// both from the history of this repository. And 0.3.0 next to this version, as while instances are replaced one after the other.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { buildOfCommit } from '../support/build-of-commit.ts';
 import { Fleet, type Program } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { waitFor } from '../support/processes.ts';
+import { BINARY, waitFor } from '../support/processes.ts';
 import {
   type ScriptedCall,
   type ScriptedGateway,
@@ -256,6 +257,45 @@ describe('release 0.3.0', () => {
   });
 });
 
+describe('release 0.3.0 next to this version', () => {
+  let program: Program;
+  beforeAll(async () => {
+    program = await buildOfCommit('459f2c80', temporaryDirectory('release'));
+  });
+
+  it.each([
+    ['joins', 0],
+    ['is joined by', 1],
+  ])('which it %s, stops and resumes each card once', async (_, present) => {
+    const env = { CARDPOLL_STOPS_MAX_PER_HOUR: 'none', CARDPOLL_STOPS_MAX_PER_DAY: 'none' };
+    const [first, second] = present === 0 ? [undefined, program] : [program, undefined];
+    await startFleet(first ?? [process.execPath, BINARY], env);
+    world.upgraded = true;
+    await importCards();
+    await fleet.startDaemon(env, second);
+    const since = performance.now();
+    for (let from = 1; from <= 140; from += 20) {
+      const cards = range(from, from + 19);
+      await goOver(cards);
+      await waitFor(async () => (await stops('done')) === cards.length, {
+        timeoutMs: 120_000,
+        what: 'stops to be done',
+      });
+      await fleet.cli('stops', 'resume', ...cards, '--reason', 'paid', '--yes', '--wait');
+      await sleep(Math.max(0, since + (from / 140) * INTERVAL_MS - performance.now()));
+    }
+    const all = range(1, 140);
+    expect(callsOf('stop', all)).toEqual(each(1, all));
+    expect(callsOf('start', all)).toEqual(each(1, all));
+    expect(gateway.calls).toMatchObject({ stop: all.length, start: all.length });
+    expect(world.stopped.size).toBe(0);
+  });
+});
+
 async function held(): Promise<number> {
-  return (await fleet.get<{ total: number }>('/api/admin/stops?state=held&page_size=1')).total;
+  return stops('held');
+}
+
+async function stops(state: string): Promise<number> {
+  return (await fleet.get<{ total: number }>(`/api/admin/stops?state=${state}&page_size=1`)).total;
 }

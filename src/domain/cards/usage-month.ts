@@ -188,8 +188,10 @@ function grown(
     return { ...restored(restart, counted.usedMb, shownMb), jump: null };
   if (restart !== null && shownMb < restart.fromMb - SMALL_MB) return { ...counted, jump: restart };
   const before = restart === null ? last.jump : null;
-  if (!isStep(highestMb, shownMb)) return { ...counted, jump: before };
-  return { ...counted, jump: { ...(before ?? { fromMb: highestMb, fromUsedMb: usedMb }), atMs } };
+  // Of two steps, the larger one may be wrong: counters begin near 0, and small growth is a step, too.
+  const isLarger = before === null || shownMb * before.fromMb > highestMb * highestMb;
+  const isKept = isStep(highestMb, shownMb) && isLarger;
+  return { ...counted, jump: isKept ? { fromMb: highestMb, fromUsedMb: usedMb, atMs } : before };
 }
 
 /** The count before a jump with the growth since: at most what is counted otherwise. */

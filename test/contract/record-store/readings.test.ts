@@ -44,11 +44,15 @@ describeRecordStore('readings', (db) => {
   const months = () =>
     db.sql(`SELECT to_char(month, 'YYYY-MM') AS month, used_mb, suspected_mb FROM card_usage ORDER BY month`);
 
-  async function readAll(readings: readonly number[], fleet = new FakeClock()): Promise<void> {
+  async function readAll(
+    readings: readonly number[],
+    fleet = new FakeClock(),
+    apartMs = HOUR_MS / 2,
+  ): Promise<void> {
     await addCards(db.store, 1);
     for (const usedMb of readings) {
       await read(usedMb, { fleet });
-      fleet.advance(HOUR_MS / 2);
+      fleet.advance(apartMs);
     }
   }
 
@@ -56,11 +60,15 @@ describeRecordStore('readings', (db) => {
     ['a dip', [900, 899.9, 900, 899.9, 900], 900],
     ['a wrong answer', [900, 0, 901], 901],
     ['hours of wrong answers', [900, 0, 0, 0, 901], 901],
-    ['a real reset', [900, 5, 12], 912],
     ['hours in a smaller unit', [900, 0.875, 0.875, 0.876, 901], 901],
   ])('counts each megabyte once through %s', async (_, readings, total) => {
     await readAll(readings);
     expect(await months()).toEqual([{ month: '2026-11', used_mb: total, suspected_mb: null }]);
+  });
+
+  it('counts what a counter shows that has restarted for a day', async () => {
+    await readAll([900, 5, 12], new FakeClock(), DAY_MS);
+    expect(await months()).toEqual([{ month: '2026-11', used_mb: 912, suspected_mb: null }]);
   });
 
   it('keeps a suspicion with the card and what was shown in the records', async () => {
@@ -154,18 +162,21 @@ describeRecordStore('readings', (db) => {
     const fleet = new FakeClock();
     const stores = [await db.another(), await db.another()];
     await addCards(db.store, 1);
-    let shown = 0;
-    let truth = 0;
-    for (const step of range(40)) {
-      if (step % 13 === 0) shown = 0;
+    const RESET_AT = 20;
+    // Enough that no growth is a step.
+    let shown = 100;
+    let truth = shown;
+    for (const step of range(39)) {
+      const isReset = step === RESET_AT;
+      if (isReset) shown = 0;
       shown += step;
       truth += step;
       // Both ask at the same instant, so either reading may be the late one; one is shown a dip now and then. What a dip
       // hides the next step shows, except before a reset.
-      const dips = step % 5 === 0 && step % 13 > 1 && step % 13 < 12;
+      const dips = step % 5 === 0 && Math.abs(step - RESET_AT) > 1;
       const answers = [shown, dips ? shown * 0.99 : shown];
       await Promise.all(stores.map((store, i) => read(answers[i] as number, { store, fleet })));
-      fleet.advance(HOUR_MS);
+      fleet.advance(isReset ? DAY_MS : HOUR_MS);
     }
     const rows = await months();
     expect(rows.reduce((sum, row) => sum + Number(row.used_mb), 0)).toBeCloseTo(truth, 6);

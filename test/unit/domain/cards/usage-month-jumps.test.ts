@@ -62,10 +62,13 @@ describe('a jump', () => {
     expect(used(states)).toEqual([300, 300, 312, 12_588, 313]);
   });
 
-  it('goes on while what is left of it is one', () => {
-    const states = fold([0, 1], [1, 30], [2, 30_720], [3, 31]);
-    expect(states[2]?.jump).toEqual({ fromMb: 1, fromUsedMb: 1, atMs: NOON + 2 * HOUR_MS });
-    expect(states[3]).toMatchObject({ usedMb: 31, jump: { fromMb: 1, fromUsedMb: 1 } });
+  it('is the larger one of two', () => {
+    const wrong = fold([0, 1], [1, 30], [2, 30_720], [3, 31]);
+    expect(wrong[2]?.jump).toEqual({ fromMb: 30, fromUsedMb: 30, atMs: NOON + 2 * HOUR_MS });
+    expect(wrong[3]).toMatchObject({ usedMb: 31, jump: null });
+    const further = fold([0, 100], [2, 102_400], [3, 163_840], [4, 160]);
+    expect(further[2]?.jump).toEqual({ fromMb: 100, fromUsedMb: 100, atMs: NOON + 2 * HOUR_MS });
+    expect(further[3]).toMatchObject({ usedMb: 160 });
   });
 
   it('is followed down through readings that jump less, or that the time could not carry', () => {
