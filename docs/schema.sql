@@ -185,7 +185,7 @@ CREATE TABLE card_usage (
 ) PARTITION BY RANGE (month);
 COMMENT ON COLUMN card_usage.iccid IS 'The SIM that was read last; NULL: it was read by a version that did not store it.';
 COMMENT ON COLUMN card_usage.jump_at IS 'When that reading was taken.';
-COMMENT ON COLUMN card_usage.jump_from_mb IS 'The highest reading before one more than twenty times as high, or before a restart at less than a twentieth; NULL: there is nothing to take back.';
+COMMENT ON COLUMN card_usage.jump_from_mb IS 'The highest reading before a step, or before a restart; NULL: there is nothing to take back.';
 COMMENT ON COLUMN card_usage.jump_from_used_mb IS 'The usage of the month before that reading; NULL: it was read in an earlier month.';
 COMMENT ON COLUMN card_usage.last_reading_mb IS 'The highest value the present count of the gateway has shown.';
 COMMENT ON COLUMN card_usage.month IS 'First day of the month in the time zone cardpoll is configured for.';
@@ -439,10 +439,12 @@ CREATE TABLE stop_control (
   jump_doubtful_until timestamp with time zone,
   over_running_month date,
   over_running_at timestamp with time zone,
+  fleet_cards bigint,
   CONSTRAINT stop_control_pkey PRIMARY KEY (only_row),
   CONSTRAINT stop_control_mode_check CHECK ((mode = ANY (ARRAY['enforce'::text, 'observe'::text]))),
   CONSTRAINT stop_control_only_row_check CHECK (only_row)
 );
+COMMENT ON COLUMN stop_control.fleet_cards IS 'All cards, as the walk that ended last has counted them; NULL: none has ended.';
 COMMENT ON COLUMN stop_control.jump_baseline IS 'Median growth of the readings before the jump, MB per hour.';
 
 CREATE TABLE task_types (
@@ -522,6 +524,12 @@ AS $function$
 BEGIN
   INSERT INTO card_removals (card_id) SELECT card_id FROM removed ON CONFLICT DO NOTHING;
   DELETE FROM card_polls p USING removed r WHERE p.card_id = r.card_id;
+  DELETE FROM card_usage u USING removed r WHERE u.card_id = r.card_id;
+  DELETE FROM card_stops s USING removed r
+    WHERE s.card_id = r.card_id AND NOT (s.state = 'requested' AND s.charged_at IS NOT NULL);
+  UPDATE card_resumes w SET state = 'cancelled', last_error = 'the card was removed', ended_at = clock_timestamp()
+    FROM removed r
+    WHERE w.card_id = r.card_id AND w.state = 'waiting';
   RETURN NULL;
 END
 $function$;

@@ -24,14 +24,16 @@ export async function readStopFigures(
   const control = await stopControl.read();
   const unconfirmed = await stops.unconfirmed();
   const overRunning = await stops.overRunning();
-  const fleet = await cards.estimate();
-  const { mode, maxPerHour, maxPerDay } = stopRulesOf(settings, fleet);
+  const fleetCards = await cards.counted();
+  const { mode, maxPerHour, maxPerDay } = stopRulesOf(settings, fleetCards);
   return {
     ...control,
     mode: control.setMode?.mode ?? mode,
     // By the settings of this instance; null: no limit.
     budgetHour: maxPerHour,
     budgetDay: maxPerDay,
+    // What the shares are taken from.
+    fleetCards,
     unconfirmed,
     // null: no walk of this month has ended.
     overRunning,

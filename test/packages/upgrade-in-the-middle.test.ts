@@ -266,7 +266,7 @@ describe('release 0.3.0 next to this version', () => {
   it.each([
     ['joins', 0],
     ['is joined by', 1],
-  ])('which it %s, stops and resumes each card once', async (_, present) => {
+  ])('each card is stopped and resumed once where one %s the other', async (_, present) => {
     const env = { CARDPOLL_STOPS_MAX_PER_HOUR: 'none', CARDPOLL_STOPS_MAX_PER_DAY: 'none' };
     const [first, second] = present === 0 ? [undefined, program] : [program, undefined];
     await startFleet(first ?? [process.execPath, BINARY], env);

@@ -11,6 +11,7 @@ export const CALM_STOPS: StopFigures = {
   quarterOfYesterday: 4,
   budgetHour: 100,
   budgetDay: 500,
+  fleetCards: 10_000,
   held: 0,
   heldForOperator: 0,
   heldUntilMs: null,

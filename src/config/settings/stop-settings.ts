@@ -29,12 +29,12 @@ export const STOPS = section('stops.', 'STOPS_', {
   }),
   maxPerHour: optional({
     kind: STOP_LIMIT,
-    defaultText: 'the larger of 100 and 1%',
+    defaultText: '1%, or 100 where that is more, and 5% at most',
     doc: 'Stops that the whole fleet may make in one hour. Further stops are held, and judged again an hour later if a reading is still over; 0 holds all until an operator releases them.',
   }),
   maxPerDay: optional({
     kind: STOP_LIMIT,
-    defaultText: 'the larger of 500 and 5%',
+    defaultText: '5%',
     doc: 'Stops that the whole fleet may make in one day. Further stops are held until an operator releases them.',
   }),
   resumeAtMonthStart: withDefault<boolean>({

@@ -58,7 +58,7 @@ function listLines(state: State, { columns, rows }: Room): Line[] {
 }
 
 function modeLines(stops: Stops): Line[] {
-  const { mode, done_hour, done_day, budget_hour, budget_day } = stops;
+  const { mode, done_hour, done_day, budget_hour, budget_day, fleet_cards } = stops;
   const [meaning, command] =
     mode === 'observe'
       ? [signed('warning', 'observe  no card is stopped, it is recorded which would be'), 'enforce']
@@ -68,6 +68,7 @@ function modeLines(stops: Stops): Line[] {
     fact('', ...hint(`cardpoll stops mode ${command} --reason ...`)),
     fact('last hour', ...budgetSpans(done_hour ?? 0, budget_hour)),
     fact('last 24 h', ...budgetSpans(done_day ?? 0, budget_day)),
+    ...(fleet_cards === null ? [] : [fact('of', span(cardCount(fleet_cards)))]),
   ];
 }
 

@@ -80,21 +80,24 @@ export interface StopSettings {
   readonly maxPerDay: StopLimit | null;
 }
 
-/** Default limits: a share of the fleet, and at least so many cards. */
-const DEFAULT_PER_HOUR = { percent: 1, atLeast: 100 };
-const DEFAULT_PER_DAY = { percent: 5, atLeast: 500 };
+const PERCENT_PER_HOUR = 1;
+const PERCENT_PER_DAY = 5;
+/** A small fleet may stop so many cards in an hour, but no more than in a day. */
+const USUAL_PER_HOUR = 100;
 
 /** @param fleet number of cards. A share is rounded up, so that it allows at least one stop in any fleet. */
 export function stopRulesOf(stops: StopSettings, fleet: number): StopRules {
+  const perDay = shareOf(PERCENT_PER_DAY, fleet);
+  const perHour = Math.max(shareOf(PERCENT_PER_HOUR, fleet), Math.min(USUAL_PER_HOUR, perDay));
   return {
     mode: stops.mode,
-    maxPerHour: limitOf(stops.maxPerHour, DEFAULT_PER_HOUR, fleet),
-    maxPerDay: limitOf(stops.maxPerDay, DEFAULT_PER_DAY, fleet),
+    maxPerHour: limitOf(stops.maxPerHour, perHour, fleet),
+    maxPerDay: limitOf(stops.maxPerDay, perDay, fleet),
   };
 }
 
-function limitOf(limit: StopLimit | null, usual: typeof DEFAULT_PER_HOUR, fleet: number): number | null {
-  if (limit === null) return Math.max(usual.atLeast, shareOf(usual.percent, fleet));
+function limitOf(limit: StopLimit | null, usual: number, fleet: number): number | null {
+  if (limit === null) return usual;
   if (limit.unit === 'none') return null;
   return limit.unit === 'cards' ? limit.cards : shareOf(limit.percent, fleet);
 }

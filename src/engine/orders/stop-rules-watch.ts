@@ -1,5 +1,5 @@
 // The rules of stops of this instance: its settings, with shares of the fleet as numbers of cards. The size of the fleet is asked
-// once a minute.
+// once a minute, as the walk over all cards has counted it.
 import { type StopRules, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
@@ -9,7 +9,7 @@ const COUNT_EVERY_MS = 60_000;
 export class StopRulesWatch extends LoopService<
   LoopMeans & {
     readonly stops: StopSettings;
-    readonly records: { readonly cards: Pick<CardRecords, 'estimate'> };
+    readonly records: { readonly cards: Pick<CardRecords, 'counted'> };
   }
 > {
   readonly name = 'stop-rules-watch';
@@ -22,7 +22,7 @@ export class StopRulesWatch extends LoopService<
 
   async runOnce(): Promise<number> {
     const { stops, records } = this.deps;
-    this.#rules = stopRulesOf(stops, await records.cards.estimate());
+    this.#rules = stopRulesOf(stops, await records.cards.counted());
     return COUNT_EVERY_MS;
   }
 }

@@ -152,17 +152,22 @@ export class Reconciler {
       lastId = cards.at(-1)?.cardId ?? lastId;
       count += cards.length;
       more = cards.length === wanted;
-      await this.#countOverRunning(from, more ? lastId : null);
+      const passed = state.checked + count;
+      await this.#countOverRunning(from, more ? { throughId: lastId } : { fleetCards: passed });
     }
     const position = more ? `cards:${lastId}` : ringAfter(matcher, Number.NEGATIVE_INFINITY);
     return { state, next: { ...state, position, checked: state.checked + count }, suspects, matcher };
   }
 
-  /** The walk passes all cards, so it also counts those that cardpoll should have stopped. @param throughId null: all the rest */
-  async #countOverRunning(afterId: number, throughId: number | null): Promise<void> {
+  /** The walk passes all cards, so it also counts them, and those that cardpoll should have stopped. @param step the last one has all the rest */
+  async #countOverRunning(
+    afterId: number,
+    step: { readonly throughId: number } | { readonly fleetCards: number },
+  ): Promise<void> {
     const month = this.deps.calendar.monthOf(await this.deps.live.now());
-    const through = throughId ?? Number.MAX_SAFE_INTEGER;
-    await this.deps.records.stops.sweepOverRunning(afterId, through, month, throughId === null);
+    const [through, fleetCards] =
+      'throughId' in step ? [step.throughId, null] : [Number.MAX_SAFE_INTEGER, step.fleetCards];
+    await this.deps.records.stops.sweepOverRunning(afterId, through, month, fleetCards);
   }
 
   async #lookAtMembers(

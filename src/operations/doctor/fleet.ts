@@ -151,10 +151,10 @@ function originOf({ setMode }: StopFigures, setting: StopSettings): string {
   return `, set by ${by} at ${new Date(sinceMs).toISOString()} (${reason})${differs}`;
 }
 
-function countsOf({ doneHour, budgetHour, doneDay, budgetDay, held }: StopFigures): string {
+function countsOf({ doneHour, budgetHour, doneDay, budgetDay, held, fleetCards }: StopFigures): string {
   const made = (done: number, budget: number | null) =>
     budget === null ? `${done}` : `${done} of ${budget}`;
-  return `${made(doneHour, budgetHour)} stops in the last hour, ${made(doneDay, budgetDay)} in the last day, ${countedText(held, STOPS_COUNTED, String)} held`;
+  return `${made(doneHour, budgetHour)} stops in the last hour, ${made(doneDay, budgetDay)} in the last day, of ${fleetCards} cards; ${countedText(held, STOPS_COUNTED, String)} held`;
 }
 
 const RING_CHECK = 'scheduled cards';

@@ -80,6 +80,7 @@ function stopNumbersOf(figures: StopFigures | null): StopNumbers {
     doneDay: figures?.doneDay ?? null,
     budgetHour: figures?.budgetHour ?? null,
     budgetDay: figures?.budgetDay ?? null,
+    fleetCards: figures?.fleetCards ?? null,
     held: figures?.held ?? null,
     heldForOperator: figures?.heldForOperator ?? null,
     observed: figures?.observed ?? null,

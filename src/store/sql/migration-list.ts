@@ -19,3 +19,4 @@ export { default as '0017_pauses' } from './migrations/0.4/0017_pauses.sql';
 export { default as '0018_open_stops' } from './migrations/0.4/0018_open_stops.sql';
 export { default as '0019_orders' } from './migrations/0.4/0019_orders.sql';
 export { default as '0020_exchanges' } from './migrations/0.4/0020_exchanges.sql';
+export { default as '0021_fleet' } from './migrations/0.4/0021_fleet.sql';

@@ -174,7 +174,8 @@ describeRecordStore('stops of a card that changed', (db) => {
       await db.sql('DELETE FROM cards');
       await db.sql(`INSERT INTO cards (card_id, iccid, allowance_mb) VALUES (1, '${NEW_SIM}', 1024)`);
       iccid = NEW_SIM;
-      await uses(1_500);
+      const atMs = Date.now() + 1_000;
+      await db.store.results.write([reading(1, { month: MONTH, usedMb: 1_500, atMs, basedOn: null })]);
       expect(await claim()).toMatchObject({ state: 'granted' });
     });
 

@@ -93,7 +93,7 @@ export const OVERVIEW: OverviewBody = {
   gateway: { interfaces: [], avg_duration_ms_10s: 24, success_rate_10s: 100, slow: false },
   stops: {
     mode: 'enforce',
-    ...{ done_hour: 12, done_day: 340, budget_hour: 100, budget_day: 500 },
+    ...{ done_hour: 12, done_day: 340, budget_hour: 100, budget_day: 500, fleet_cards: 10_000 },
     ...{
       held: 0,
       held_for_operator: 0,

@@ -78,7 +78,13 @@ export const TROUBLED: Bodies['overview'] = {
   },
   stops: {
     mode: 'observe',
-    ...{ done_hour: 100_000, done_day: 100_000, budget_hour: 100_000, budget_day: 500_000 },
+    ...{
+      done_hour: 100_000,
+      done_day: 100_000,
+      budget_hour: 100_000,
+      budget_day: 500_000,
+      fleet_cards: 10_000_000,
+    },
     ...{
       held: 100_000,
       held_for_operator: 100_000,

@@ -87,6 +87,8 @@ export interface CardRecords {
   count(): Promise<number>;
   /** @returns the number of cards quickly: exact for a small fleet, the planner's estimate for a large one. */
   estimate(): Promise<number>;
+  /** @returns the same, of a large fleet as the walk over all cards counted it last (`StopRecords.sweepOverRunning`). */
+  counted(): Promise<number>;
   /**
    * Writes a chunk of an import (up to 10,000 rows, card ids distinct within the chunk) in one short transaction, in which cards
    * may exchange their ICCIDs and vendor ids. A failed import keeps its finished chunks and can be repeated.

@@ -148,7 +148,12 @@ export interface StopRecords {
    * A step of the walk that counts cards over their package which run and have nothing open: after one card id, through another.
    * @param month the present one, YYYY-MM @param ends the walk ends with this step
    */
-  sweepOverRunning(afterCardId: number, throughCardId: number, month: string, ends: boolean): Promise<void>;
+  sweepOverRunning(
+    afterCardId: number,
+    throughCardId: number,
+    month: string,
+    fleetCards: number | null,
+  ): Promise<void>;
   /** @returns those that run so for longer than OVER_RUNNING_GRACE_MS; null: no walk of this month has ended yet. */
   overRunning(): Promise<OverRunning | null>;
 

@@ -58,10 +58,12 @@ SELECT count(*) AS count FROM cards
 
 -- name: cards.estimate
 -- The number of cards: of a small table counted, of others by the rows per page when last analysed. $1 pages that are counted,
--- $2 rows of a page of a table that was never analysed, or last while its first rows were on their way (0 rows, yet pages).
+-- $2 rows of a page of a table that was never analysed, or last while its first rows were on their way (0 rows, yet pages). $3 whether the
+-- walk over all cards is believed, if one has ended: after an import that writes all cards, twice as many pages have as many cards.
 SELECT CASE WHEN pages <= $1::integer THEN (SELECT count(*) FROM cards)
+  WHEN $3::boolean AND walk.fleet_cards IS NOT NULL THEN walk.fleet_cards
   ELSE round(pages * CASE WHEN reltuples > 0 AND relpages > 0 THEN reltuples / relpages ELSE $2::integer END) END AS cards
-FROM pg_class, LATERAL (SELECT pg_relation_size(oid) / current_setting('block_size')::integer AS pages) AS present
+FROM stop_control walk, pg_class, LATERAL (SELECT pg_relation_size(oid) / current_setting('block_size')::integer AS pages) AS present
 WHERE oid = 'cards'::regclass
 
 -- name: cards.lastId

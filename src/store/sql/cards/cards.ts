@@ -57,7 +57,8 @@ export function sqlCards(client: SqlClient): CardRecords {
 
     monthlyUsage: (cardId, limit) => db.rows('monthlyUsage', cardId, limit),
     count: () => db.count('count'),
-    estimate: () => db.count('estimate', PAGES_COUNTED_EXACTLY, CARDS_A_PAGE),
+    estimate: () => db.count('estimate', PAGES_COUNTED_EXACTLY, CARDS_A_PAGE, false),
+    counted: () => db.count('estimate', PAGES_COUNTED_EXACTLY, CARDS_A_PAGE, true),
 
     async list(filter, afterId, limit) {
       const values = FILTER_FIELDS.map(([field]) => filter[field] ?? null);

@@ -204,18 +204,19 @@ WHERE c.card_id > $1::bigint AND c.card_id <= $2::bigint AND NOT c.stopped AND u
 ORDER BY c.card_id
 
 -- name: stops.noteOverRunning
--- One step of the walk over all cards. $1 card id to start after, $2 last card id, $3 present month, $4 whether the walk ends with it, $5
--- cards of the range that run over their package without an explanation.
+-- One step of the walk over all cards. $1 card id to start after, $2 last card id, $3 present month, $4 the number of all cards if
+-- the walk ends with it (NULL: it goes on), $5 cards of the range that run over their package without an explanation.
 WITH gone AS (
   DELETE FROM cards_over_running o
   WHERE o.card_id > $1::bigint AND o.card_id <= $2::bigint AND o.card_id <> ALL ($5::bigint[])
 ), walk AS (
   UPDATE stop_control SET
+    fleet_cards = coalesce($4::bigint, fleet_cards),
     over_running_month = CASE WHEN $1::bigint = 0 OR over_running_month = $3::date THEN $3::date END,
     over_running_at = CASE
-      WHEN $4::boolean AND ($1::bigint = 0 OR over_running_month = $3::date) THEN clock_timestamp()
+      WHEN $4::bigint IS NOT NULL AND ($1::bigint = 0 OR over_running_month = $3::date) THEN clock_timestamp()
       WHEN over_running_month = $3::date THEN over_running_at END
-  WHERE ($4::boolean OR over_running_month IS DISTINCT FROM $3::date)
+  WHERE ($4::bigint IS NOT NULL OR over_running_month IS DISTINCT FROM $3::date)
     AND (over_running_month IS NOT NULL OR $1::bigint = 0)
 )
 INSERT INTO cards_over_running AS o (card_id, month)

@@ -82,7 +82,7 @@ export function sqlStops(client: SqlClient): StopRecords {
 
     ofCard: async (cardId, limit) => withHolds(await db.rows<CardStop>('ofCard', cardId, limit)),
     unconfirmed: () => db.count('unconfirmed', UNCONFIRMED_STOPS_COUNTED),
-    async sweepOverRunning(afterCardId, throughCardId, month, ends) {
+    async sweepOverRunning(afterCardId, throughCardId, month, fleetCards) {
       const range = [afterCardId, throughCardId, monthStart(month)];
       await walkingIndexes(client, async (tx) => {
         const over = await sql.on(tx).column<number>('overOfRange', ...range);
@@ -91,7 +91,7 @@ export function sqlStops(client: SqlClient): StopRecords {
         await sql.on(tx).run(
           'noteOverRunning',
           ...range,
-          ends,
+          fleetCards,
           found.map(({ cardId }) => cardId),
         );
       });

@@ -306,7 +306,7 @@ describe('a decision about held stops that was cut off between two steps', () =>
   it.each(['release', 'dismiss'] as const)('goes on where it ended: %s', async (verb) => {
     await api.sql(
       `INSERT INTO cards (card_id, iccid, carrier_id, allowance_mb)
-       SELECT id, '8986' || lpad(id::text, 16, '0'), 1, 1024 FROM generate_series(1001, 13500) id ON CONFLICT DO NOTHING`,
+       SELECT id, '8986' || lpad(id::text, 16, '0'), 1, 1024 FROM generate_series(1001, 13500) id ON CONFLICT (card_id) DO NOTHING`,
     );
     await held(13_500);
     const [{ n: count }] = (await api.sql('SELECT count(*)::int AS n FROM card_stops')) as [{ n: number }];

@@ -79,7 +79,7 @@ describe('a fleet', () => {
       'instances: ok: 1 of 1.2.3',
       'running counts: ok: match the running calls: realname 0, carddata 0, package 0',
       'scheduled cards: ok: 3 cards checked, all in the schedule',
-      'stop mode: ok: enforce, by the setting stops.mode: 0 of 100 stops in the last hour, 0 of 500 in the last day, 0 held',
+      'stop mode: ok: enforce, by the setting stops.mode: 0 of 1 stops in the last hour, 0 of 1 in the last day, of 3 cards; 0 held',
       'stops possible: ok: usage and status are polled, and the gateway offers stop',
       'alert rules: warning: 1 of 1 rules enabled, but none has a webhook: no one is notified',
       'cleanup: ok: has not run yet; its schedule is 0 3 * * *',
@@ -323,7 +323,7 @@ describe('stops', () => {
       }),
     );
     expect(findings).toContainEqual(expect.objectContaining({ check: 'stops_held', status: 'warning' }));
-    expect(findings.find(({ check }) => check === 'stop mode')?.detail).toMatch(/, 2 held$/);
+    expect(findings.find(({ check }) => check === 'stop mode')?.detail).toMatch(/; 2 held$/);
   });
 
   it('stops that are only observed by the setting are a warning', async () => {
@@ -360,7 +360,7 @@ describe('stops', () => {
       {
         status: 'ok',
         detail: expect.stringMatching(
-          /^enforce, set by anna at \S+ \(checked\); the setting stops.mode says observe, without effect: 0 stops in the last hour, 0 in the last day, 0 held$/,
+          /^enforce, set by anna at \S+ \(checked\); the setting stops.mode says observe, without effect: 0 stops in the last hour, 0 in the last day, of 3 cards; 0 held$/,
         ),
       },
     ]);

@@ -116,7 +116,7 @@ describe('a fleet', () => {
       pauses: [],
       stops: {
         mode: 'enforce',
-        ...{ doneHour: 0, doneDay: 0, budgetHour: 100, budgetDay: 500 },
+        ...{ doneHour: 0, doneDay: 0, budgetHour: 1, budgetDay: 1, fleetCards: 3 },
         ...{ held: 0, heldForOperator: 0, observed: 0, unconfirmed: 0, released: 0, resumedDay: 0 },
       },
       init: { status: 'pending', percent: 0 },
@@ -268,7 +268,7 @@ describe('a task type', () => {
     const stops = statsWith({ maxPerDay: { unit: 'cards', cards: 3 }, maxPerHour: { unit: 'none' } });
     expect((await stops.overview()).stops).toEqual({
       mode: 'enforce',
-      ...{ doneHour: 1, doneDay: 3, budgetHour: null, budgetDay: 3 },
+      ...{ doneHour: 1, doneDay: 3, budgetHour: null, budgetDay: 3, fleetCards: 3 },
       ...{
         held: 1,
         heldForOperator: 1,
@@ -338,7 +338,7 @@ describe('a task type', () => {
     try {
       expect((await stats.overview()).stops).toEqual({
         mode: null,
-        ...{ doneHour: null, doneDay: null, budgetHour: null, budgetDay: null },
+        ...{ doneHour: null, doneDay: null, budgetHour: null, budgetDay: null, fleetCards: null },
         ...{
           held: null,
           heldForOperator: null,
