@@ -7,6 +7,7 @@ import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { setLimit } from '../../support/limits.ts';
+import { asDocumentedUser } from '../../support/redis-user.ts';
 import { claim, describeLiveStore, queueCards, REALNAME } from './stores.ts';
 
 const WANTED = { maxConcurrency: 3, leaderLimit: 2, pause: 'kept' } as const;
@@ -22,9 +23,12 @@ describeLiveStore('in force', (live) => {
   });
 });
 
-async function emptyRedis(): Promise<{ store: LiveStore; lose: () => Promise<LiveStore> }> {
+/** @param change rules of the user after those of docs/security.md */
+async function emptyRedis(
+  ...change: string[]
+): Promise<{ store: LiveStore; lose: () => Promise<LiveStore> }> {
   const { url } = await freshRedis();
-  const store = await openRedisLiveStore({ url });
+  const store = await openRedisLiveStore({ url: await asDocumentedUser(url, [url], ...change) });
   const admin = new Redis(url);
   onTestFinished(async () => {
     admin.disconnect();
@@ -39,7 +43,8 @@ async function emptyEmbedded(): Promise<{ store: LiveStore; lose: () => Promise<
 }
 
 describe.each([
-  ['Redis', emptyRedis],
+  ['Redis', () => emptyRedis()],
+  ['Redis, whose user may not run INFO', () => emptyRedis('-info')],
   ['embedded', emptyEmbedded],
 ])('a new life of the store: %s', (_, open) => {
   it('counts calls in flight whose slots are held again, also retries, until they are released', async () => {
