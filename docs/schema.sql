@@ -440,12 +440,14 @@ CREATE TABLE stop_control (
   over_running_month date,
   over_running_at timestamp with time zone,
   fleet_cards bigint,
+  jump_is_step boolean DEFAULT false NOT NULL,
   CONSTRAINT stop_control_pkey PRIMARY KEY (only_row),
   CONSTRAINT stop_control_mode_check CHECK ((mode = ANY (ARRAY['enforce'::text, 'observe'::text]))),
   CONSTRAINT stop_control_only_row_check CHECK (only_row)
 );
 COMMENT ON COLUMN stop_control.fleet_cards IS 'All cards, as the walk that ended last has counted them; NULL: none has ended.';
 COMMENT ON COLUMN stop_control.jump_baseline IS 'Median growth of the readings before the jump, MB per hour.';
+COMMENT ON COLUMN stop_control.jump_is_step IS 'Growth is as before, on another level: the jump lasts until the level is back, or an operator accepts it.';
 
 CREATE TABLE task_types (
   task_type text NOT NULL,

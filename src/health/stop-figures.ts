@@ -59,12 +59,12 @@ export function stopReasons(stops: StopFigures | null): Cause[] {
  */
 function jumpReasons({ jump, mode }: StopFigures): Cause[] {
   if (jump === null || jump.acceptedAtMs !== null) return [];
-  const { factor, recentMbPerHour: recent, baselineMbPerHour: before, sinceMs } = jump;
+  const { factor, recentMbPerHour: recent, baselineMbPerHour: before, sinceMs, isStep } = jump;
   const effect = mode === 'observe' ? 'stops are only observed' : 'all stops are held';
-  const text =
-    `the readings of the fleet grow ${figure(factor)} times as fast as before ` +
-    `(${figure(recent)} instead of ${figure(before)} MB an hour): ${effect}; ` +
-    'look whether the readings are right, then accept them with cardpoll stops mode enforce';
+  const what = isStep
+    ? 'the readings of most cards over their package have stepped by the same factor, amount or to the same value, as with another unit or counter'
+    : `the readings of the fleet grow ${figure(factor)} times as fast as before (${figure(recent)} instead of ${figure(before)} MB an hour)`;
+  const text = `${what}: ${effect}; look whether the readings are right, then accept them with cardpoll stops mode enforce`;
   // To accept them stops cards: nobody is to do that before a look.
   const command = `cardpoll stops list --state ${mode === 'observe' ? 'observed' : 'held'}`;
   return [{ code: 'usage_jump', severity: 'alert', text, command, sinceMs }];

@@ -11,7 +11,7 @@ import { type Script, type ScriptedGateway, startScriptedGateway } from '../supp
 
 const CARDS = 1_000;
 const ALLOWANCE_MB = 500;
-/** The default budget of a fleet of this size. */
+/** The budget of the fleet (test/support/fleet.ts). */
 const BUDGET = 100;
 
 let gateway: ScriptedGateway;

@@ -1,8 +1,10 @@
 // Watches the growth of the fleet's readings (domain/results/usage-growth.ts), and tells the records when a jump begins and
 // when it is over: while one is on and no operator has accepted it, the claim of a stop holds the stop instead of granting
-// it. Runs on the leader.
+// it. That growth is as before does not end it: few cards may be over their package because of it, or each must have grown by itself
+// (domain/results/fleet-level.ts). Runs on the leader.
 
 import { rounded } from '../../domain/numbers.ts';
+import { fleetLevelOf } from '../../domain/results/fleet-level.ts';
 import {
   hourOf,
   type JumpEnd,
@@ -20,7 +22,7 @@ import type { LeaderMeans } from '../leadership.ts';
 const LOOK_EVERY_MS = 2_000;
 
 const ENDED: Readonly<Record<JumpEnd, string>> = {
-  back: 'the usage of the fleet grows as before the jump: stops are no longer held',
+  back: 'the usage of the fleet is as before the jump: stops are no longer held',
   new_level: 'the accepted growth of the usage is the normal one now',
   off: 'jumps of the usage are not looked for any more: stops are no longer held',
 };
@@ -28,7 +30,10 @@ const ENDED: Readonly<Record<JumpEnd, string>> = {
 export class UsageJumpWatch extends LoopService<
   LeaderMeans & {
     readonly live: Pick<LiveStore, 'stats' | 'now'>;
-    readonly records: Pick<StopControlRecords, 'jump' | 'beginJump' | 'endJump'>;
+    readonly records: Pick<
+      StopControlRecords,
+      'jump' | 'beginJump' | 'overSinceJump' | 'noteStep' | 'endJump'
+    >;
     readonly jumpFactor: JumpFactor;
     readonly log: Logger;
   }
@@ -39,14 +44,30 @@ export class UsageJumpWatch extends LoopService<
     const { live, records, fence, jumpFactor } = this.deps;
     if (fence() === null) return LOOK_EVERY_MS;
     const [history, nowMs, jump] = await Promise.all([live.stats.usageGrowth(), live.now(), records.jump()]);
-    // What is read during a jump is noted, too: if it was true, the same time of the next days is measured against it.
+    // What is read during a jump is noted, too: if it was true, the same time of the next days is measured against it. If it was not,
+    // it is forgotten when the jump ends.
     const growth = jumpFactor === 'off' ? null : recentGrowth(history, nowMs);
     if (growth !== null && growth > (history.hours.get(hourOf(nowMs)) ?? 0))
       await live.stats.noteUsagePeak(hourOf(nowMs), growth);
     const verdict = judgeGrowth(history, nowMs, jump, jumpFactor);
     if (verdict !== null && 'begins' in verdict) await this.#begin(verdict.begins);
-    else if (verdict !== null && jump !== null) await this.#end(jump, verdict);
+    else if (verdict !== null && jump !== null && !(await this.#isOnAnotherLevel(jump, verdict.ends)))
+      await this.#end(jump, verdict);
     return LOOK_EVERY_MS;
+  }
+
+  /** Whether the jump goes on although growth is as before it. */
+  async #isOnAnotherLevel({ acceptedAtMs, isStep }: UsageJump, ends: JumpEnd): Promise<boolean> {
+    const { records, log } = this.deps;
+    if (ends !== 'back' || acceptedAtMs !== null) return false;
+    const level = fleetLevelOf(await records.overSinceJump());
+    if (level === 'few') return false;
+    if (level === 'step' && (await records.noteStep()))
+      log.warn(
+        'the usage of the fleet grows as before, on another level: stops are held until it is back, or accepted',
+      );
+    // Once seen, it lasts: what was shown before a step is not kept for ever.
+    return isStep || level === 'step';
   }
 
   async #begin(jump: Parameters<StopControlRecords['beginJump']>[0]): Promise<void> {
@@ -67,7 +88,7 @@ export class UsageJumpWatch extends LoopService<
   ): Promise<void> {
     const { live, records, log } = this.deps;
     // Wrong readings must not be what the next jump is measured against.
-    if (wereWrong) await live.stats.forgetUsageGrowth(jump.sinceMs - SEEN_WITHIN_MS);
+    if (wereWrong || jump.isStep) await live.stats.forgetUsageGrowth(jump.sinceMs - SEEN_WITHIN_MS);
     if (!(await records.endJump(ends))) return;
     log.info(
       { since: new Date(jump.sinceMs).toISOString(), mb_per_hour_before: rounded(jump.baselineMbPerHour) },

@@ -102,6 +102,38 @@ describeRecordStore('the end of holds', (db) => {
     expect(await claim(1)).toEqual(held('usage_jump', false));
   });
 
+  it('cards that went over as a jump began are known with what they showed before, until they are not over', async () => {
+    const { stopControl, results } = db.store;
+    const now = Math.floor(await db.store.now());
+    const reads = (cardId: number, usedMb: number, fromMb: number | null, basedOn: number | null = null) => {
+      const jump = fromMb === null ? null : { fromMb, fromUsedMb: fromMb, atMs: now };
+      const atMs = basedOn === null ? now : now + 1_000;
+      return results.write([reading(cardId, { month: MONTH, usedMb, atMs, basedOn, jump })]);
+    };
+    await addCards(db.store, ...range(3).map((id) => id + 10));
+    await reads(11, 1_600, 200);
+    await reads(12, 2_400, null);
+    await reads(13, 800, 100);
+    await claim(11);
+    expect(await stopControl.overSinceJump(), 'no jump').toEqual([]);
+    expect(await stopControl.noteStep()).toBe(false);
+    await stopControl.beginJump(JUMP);
+    await claim(12);
+    const found = await stopControl.overSinceJump();
+    expect(found.toSorted((a, b) => a.shownMb - b.shownMb)).toEqual([
+      { beforeMb: 200, shownMb: 1_600 },
+      { beforeMb: null, shownMb: 2_400 },
+    ]);
+    expect([await stopControl.noteStep(), await stopControl.noteStep()]).toEqual([true, false]);
+    expect(await stopControl.jump()).toMatchObject({ isStep: true });
+    expect((await stopControl.read()).jump).toMatchObject({ isStep: true });
+    await reads(11, 201, null, now);
+    expect(await stopControl.overSinceJump()).toEqual([{ beforeMb: null, shownMb: 2_400 }]);
+    await stopControl.endJump('back');
+    await stopControl.beginJump(JUMP);
+    expect(await stopControl.jump(), 'another one').toMatchObject({ isStep: false });
+  });
+
   it('what the budget of an hour held is judged again an hour later, and counts then', async () => {
     for (const cardId of range(3)) await claim(cardId, { maxPerHour: 1 });
     await polled(2, 3);

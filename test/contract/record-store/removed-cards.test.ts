@@ -71,7 +71,7 @@ describeRecordStore('a card id that is given to another customer', (db) => {
     await db.sql('INSERT INTO card_resumes (run_id, card_id) SELECT id, 1 FROM resume_runs');
     await remove();
     expect(await db.sql('SELECT state, last_error FROM card_resumes')).toEqual([
-      { state: 'cancelled', last_error: 'the card was removed' },
+      { state: 'failed', last_error: 'the card was removed' },
     ]);
   });
 });

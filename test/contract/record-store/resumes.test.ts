@@ -181,9 +181,9 @@ describeRecordStore('resumes', (db) => {
   it('hands a card out once in a lease, and ends a card that was removed', async () => {
     const { id } = await create({ cardIds: [1, 2] });
     await db.sql('DELETE FROM cards WHERE card_id = 2');
+    expect(await db.store.resumes.find(id)).toMatchObject({ failed: 1, waiting: 1 });
     expect(await takenOrders(db.store, 'resume')).toEqual([1]);
     expect(await takenOrders(db.store, 'resume')).toEqual([]);
-    expect(await db.store.resumes.find(id)).toMatchObject({ failed: 1, waiting: 1 });
     await db.sql("UPDATE card_resumes SET due_at = due_at - interval '61 seconds'");
     expect(await takenOrders(db.store, 'resume')).toHaveLength(1);
   });

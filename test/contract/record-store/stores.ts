@@ -3,6 +3,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import type { CardImport, NamedCard } from '../../../src/domain/cards/card.ts';
+import type { UsageMonth } from '../../../src/domain/cards/usage-month.ts';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { snakeKeys } from '../../../src/platform/snake-keys.ts';
 import { openPglite } from '../../../src/store/pglite/client.ts';
@@ -152,9 +153,16 @@ export function reading(
     usedMb,
     atMs,
     basedOn,
-  }: { month?: string; usedMb: number; atMs: number; basedOn: number | null },
+    jump = null,
+  }: {
+    month?: string;
+    usedMb: number;
+    atMs: number;
+    basedOn: number | null;
+    jump?: UsageMonth['jump'];
+  },
 ): PollOutcome {
-  const next = { month, usedMb, lastReadingMb: usedMb, suspectedMb: null, jump: null, readAtMs: atMs };
+  const next = { month, usedMb, lastReadingMb: usedMb, suspectedMb: null, jump, readAtMs: atMs };
   return { cardId, taskType: 'carddata', polledAtMs: atMs, usage: { next, basedOnReadAtMs: basedOn } };
 }
 

@@ -3,6 +3,7 @@ import { type StopFigures, stopReasons } from '../../../src/health/stop-figures.
 import { CALM_STOPS } from '../../support/stop-figures.ts';
 
 const JUMP = {
+  isStep: false,
   sinceMs: 1_000,
   factor: 1_024.4,
   baselineMbPerHour: 0.0524,
@@ -102,5 +103,8 @@ describe('a jump of the readings', () => {
 
   it('a jump that an operator accepted is no jump', () => {
     expect(reasons({ jump: { ...JUMP, acceptedAtMs: 2_000 } })).toEqual([]);
+    expect(reasons({ jump: { ...JUMP, isStep: true } })[0]?.text).toMatch(
+      /^the readings of most cards over their package have stepped by the same factor.*all stops are held/,
+    );
   });
 });

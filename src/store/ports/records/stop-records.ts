@@ -4,6 +4,7 @@
 import type { AuditEntry } from '../../../domain/audit.ts';
 import type { NamedCard } from '../../../domain/cards/card.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
+import type { SteppedCard } from '../../../domain/results/fleet-level.ts';
 import type { JumpEnd } from '../../../domain/results/usage-growth.ts';
 import type {
   HoldEnd,
@@ -213,6 +214,8 @@ export interface UsageJump {
   readonly recentMbPerHour: number;
   /** When an operator accepted the readings as right, so that they hold no stop; null: they hold all stops. */
   readonly acceptedAtMs: number | null;
+  /** Growth is as before, on another level. */
+  readonly isStep: boolean;
 }
 
 export interface StopControl {
@@ -247,6 +250,10 @@ export interface StopControlRecords {
   jump(): Promise<UsageJump | null>;
   /** @returns false when a jump has already begun, unless it was accepted and this one begins from its level. */
   beginJump(jump: Pick<UsageJump, 'factor' | 'baselineMbPerHour' | 'recentMbPerHour'>): Promise<boolean>;
+  /** @returns some 200 of the cards that are over their package since the present jump began. */
+  overSinceJump(): Promise<readonly SteppedCard[]>;
+  /** The jump lasts until the level is back, or an operator accepts it. @returns false when that was known, or there is none. */
+  noteStep(): Promise<boolean>;
   /** Stops that it held are judged again if it ends as `back`; else they wait for an operator. @returns false when there is none. */
   endJump(ends: JumpEnd): Promise<boolean>;
 }

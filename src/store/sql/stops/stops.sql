@@ -143,6 +143,7 @@ SELECT json_build_object(
   c.mode AS "set_mode.mode", c.mode_since AS "set_mode.since", c.mode_by AS "set_mode.by", c.mode_reason AS "set_mode.reason",
   c.jump_since AS "jump.since", c.jump_factor AS "jump.factor", c.jump_baseline AS "jump.baseline_mb_per_hour",
   c.jump_recent AS "jump.recent_mb_per_hour", c.jump_accepted_at AS "jump.accepted_at",
+  CASE WHEN c.jump_since IS NOT NULL THEN c.jump_is_step END AS "jump.is_step",
   (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
   c.minute AS "counts.minute", c.by_minute AS "counts.by_minute", c.by_quarter AS "counts.by_quarter",
   (SELECT count(*) FROM card_stops
@@ -175,22 +176,39 @@ UPDATE stop_control SET mode = $1, mode_since = statement_timestamp(), mode_by =
 
 -- name: stops.readJump
 SELECT jump_since AS since, jump_factor AS factor, jump_baseline AS baseline_mb_per_hour,
-  jump_recent AS recent_mb_per_hour, jump_accepted_at AS accepted_at
+  jump_recent AS recent_mb_per_hour, jump_accepted_at AS accepted_at, jump_is_step AS is_step
 FROM stop_control
 WHERE jump_since IS NOT NULL
+
+-- name: stops.overSinceJump
+-- Cards that are over their package since the present jump began, or up to $2 ms before, at most $1: with what they showed before their last
+-- step, and when their stop was judged, whatever came of it. With right readings again they are none. By time of the stop.
+SELECT u.jump_from_mb AS before_mb, s.reading_mb AS shown_mb
+FROM (SELECT jump_since - $2::float8 * interval '1 millisecond' AS since FROM stop_control WHERE jump_since IS NOT NULL) jump
+JOIN card_stops s ON coalesce(s.completed_at, s.requested_at) >= jump.since AND s.requested_at >= jump.since
+  AND s.state IN ('held', 'observed', 'requested', 'done') AND s.reading_mb IS NOT NULL
+JOIN cards c ON c.card_id = s.card_id AND c.iccid = s.iccid
+JOIN card_usage u ON u.card_id = s.card_id AND u.month = s.month AND u.used_mb > c.allowance_mb AND NOT u.closed
+LIMIT $1::integer
+
+-- name: stops.noteStep
+-- Returns a row if this was not known.
+UPDATE stop_control SET jump_is_step = true
+WHERE jump_since IS NOT NULL AND jump_accepted_at IS NULL AND NOT jump_is_step
+RETURNING only_row
 
 -- name: stops.beginJump
 -- $1 factor, $2 baseline, $3 recent growth, MB per hour. Returns a row if there was no jump, or an accepted one that this one
 -- goes on from: that one never ended by growth as before it.
 UPDATE stop_control SET jump_since = clock_timestamp(), jump_factor = $1, jump_baseline = $2, jump_recent = $3,
-  jump_accepted_at = NULL,
+  jump_accepted_at = NULL, jump_is_step = false,
   jump_doubtful_until = CASE WHEN jump_since IS NULL THEN jump_doubtful_until ELSE clock_timestamp() END
 WHERE jump_since IS NULL OR jump_accepted_at IS NOT NULL AND jump_recent <= $2
 RETURNING jump_since
 
 -- name: stops.endJump
 -- $1 whether growth is as before. Otherwise what it held stays doubtful. Returns a row if there was a jump.
-UPDATE stop_control SET jump_since = NULL, jump_accepted_at = NULL,
+UPDATE stop_control SET jump_since = NULL, jump_accepted_at = NULL, jump_is_step = false,
   jump_over_at = CASE WHEN $1::boolean THEN clock_timestamp() ELSE jump_over_at END,
   jump_doubtful_until = CASE WHEN $1::boolean THEN jump_doubtful_until ELSE clock_timestamp() END
 WHERE jump_since IS NOT NULL

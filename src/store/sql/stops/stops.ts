@@ -7,6 +7,8 @@ import { holdEnd, isUnwanted, runsOver } from '../../../domain/orders/decide.ts'
 import { movedOn, type StopCounts } from '../../../domain/orders/stop-budget.ts';
 import { stopOrdered } from '../../../domain/orders/stop-outcomes.ts';
 import type { SliceOf } from '../../../domain/page.ts';
+import type { SteppedCard } from '../../../domain/results/fleet-level.ts';
+import { SEEN_WITHIN_MS } from '../../../domain/results/usage-growth.ts';
 import {
   OVER_RUNNING_COUNTED,
   OVER_RUNNING_GRACE_MS,
@@ -39,6 +41,8 @@ const sql = statements(file);
 
 /** Stops that one statement releases or dismisses: a short transaction. */
 const DECIDED_AT_ONCE = 10_000;
+/** Cards of a fleet that show whether its readings are on another level. */
+const JUMP_SAMPLE = 200;
 
 /** The states that a filter of lists matches. */
 function statesOf(filter: StopFilter['state']): readonly StopState[] {
@@ -172,6 +176,11 @@ export function sqlStopControl(client: SqlClient): StopControlRecords {
     read: async () => controlOf(await db.one<ControlRow>('readControl', STOPS_COUNTED)),
     setMode: (mode, by, reason) => db.run('setMode', mode, by, reason),
     jump: () => db.first('readJump'),
+    overSinceJump: () =>
+      walkingIndexes(client, (tx) =>
+        sql.on(tx).rows<SteppedCard>('overSinceJump', JUMP_SAMPLE, SEEN_WITHIN_MS),
+      ),
+    noteStep: () => db.hasRow('noteStep'),
     beginJump: ({ factor, baselineMbPerHour, recentMbPerHour }) =>
       db.hasRow('beginJump', factor, baselineMbPerHour, recentMbPerHour),
     endJump: (ends) => db.hasRow('endJump', ends === 'back'),

