@@ -34,7 +34,7 @@ const NEARLY_BACK = 0.05;
 /** A restart within a month is believed after so long without a reading of the former counter: no node lags for longer. */
 const RESTART_STANDS_MS = 86_400_000;
 /** A step, or the restart of a new month, that was not disproved for this long is true. */
-const REVOCABLE_MS = 172_800_000;
+export const REVOCABLE_MS = 172_800_000;
 
 export interface UsageMonth {
   /** Calendar month in the configured time zone, YYYY-MM. */

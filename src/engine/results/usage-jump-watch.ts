@@ -3,6 +3,7 @@
 // it. That growth is as before does not end it: few cards may be over their package because of it, or each must have grown by itself
 // (domain/results/fleet-level.ts). Runs on the leader.
 
+import { REVOCABLE_MS } from '../../domain/cards/usage-month.ts';
 import { rounded } from '../../domain/numbers.ts';
 import { fleetLevelOf } from '../../domain/results/fleet-level.ts';
 import {
@@ -51,23 +52,24 @@ export class UsageJumpWatch extends LoopService<
       await live.stats.noteUsagePeak(hourOf(nowMs), growth);
     const verdict = judgeGrowth(history, nowMs, jump, jumpFactor);
     if (verdict !== null && 'begins' in verdict) await this.#begin(verdict.begins);
-    else if (verdict !== null && jump !== null && !(await this.#isOnAnotherLevel(jump, verdict.ends)))
+    else if (verdict !== null && jump !== null && !(await this.#isOnAnotherLevel(jump, verdict.ends, nowMs)))
       await this.#end(jump, verdict);
     return LOOK_EVERY_MS;
   }
 
   /** Whether the jump goes on although growth is as before it. */
-  async #isOnAnotherLevel({ acceptedAtMs, isStep }: UsageJump, ends: JumpEnd): Promise<boolean> {
+  async #isOnAnotherLevel(jump: UsageJump, ends: JumpEnd, nowMs: number): Promise<boolean> {
     const { records, log } = this.deps;
-    if (ends !== 'back' || acceptedAtMs !== null) return false;
+    if (ends !== 'back' || jump.acceptedAtMs !== null) return false;
     const level = fleetLevelOf(await records.overSinceJump());
     if (level === 'few') return false;
     if (level === 'step' && (await records.noteStep()))
       log.warn(
         'the usage of the fleet grows as before, on another level: stops are held until it is back, or accepted',
       );
-    // Once seen, it lasts: what was shown before a step is not kept for ever.
-    return isStep || level === 'step';
+    // Later nothing shows it any more, nor is it taken back: an operator decides.
+    const isKept = nowMs - jump.sinceMs < REVOCABLE_MS - SEEN_WITHIN_MS;
+    return level === 'step' || (jump.isStep && !isKept);
   }
 
   async #begin(jump: Parameters<StopControlRecords['beginJump']>[0]): Promise<void> {

@@ -178,9 +178,21 @@ it('holds stops while growth is as before on another level, and ends when that i
   expect(begun).toContain('grows much faster');
   expect(stepped).toContain('on another level');
   expect(more, 'said once').toEqual([]);
-  // What was shown before the step is forgotten some time.
+  // Others went over since, by themselves.
   over = over.map((card) => ({ ...card, beforeMb: null }));
   await read(1, NORMAL);
+  expect(jump).toBeNull();
+});
+
+it('leaves another level to an operator when nothing shows any more what was before it', async () => {
+  await read(30, NORMAL);
+  await read(3, WRONG);
+  over = over100((mb) => 8 * mb);
+  await read(30, NORMAL);
+  expect(jump).toMatchObject({ isStep: true });
+  clock.advance(2 * 86_400_000);
+  over = over.map((card) => ({ ...card, beforeMb: null }));
+  await read(10, NORMAL);
   expect(jump).not.toBeNull();
   over = over.slice(0, 20);
   await read(1, NORMAL);
