@@ -1,5 +1,5 @@
 // A gateway shows eight times the usage from one moment on, for good. Growth is as before after one interval, and no customer is over the
-// package: what the watch of jumps held stays held until the unit is right again, and then nobody is stopped. As the gateway counts.
+// package: what the watch of jumps held stays held until the unit is right again, and then no card is stopped. As the gateway counts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { OverviewBody } from '../../src/api/client/client-bodies.ts';
 import { Fleet } from '../support/fleet.ts';

@@ -225,6 +225,20 @@ export function runsOver(facts: CardOrders, jump: JumpFacts): 'over_running' | '
   return isOver(card, usage) ? 'over_running' : null;
 }
 
+/**
+ * Whether a card that is not over its package will be, so that its stop will be ordered: for the preview of an import.
+ * @param next what the card gets by it
+ */
+export function goesOver(facts: CardOrders, next: Pick<CardFacts, 'iccid' | 'allowanceMb'>): boolean {
+  const { card, usage, month } = facts;
+  if (card === null || card.stopped || usage === null) return false;
+  const after = { ...card, ...next };
+  if (exceeds(card, usage) || !exceeds(after, usage)) return false;
+  const stop = facts.stops.find((one) => one.month === month) ?? null;
+  const isDecided = stop !== null && stop.state !== 'requested' && isFinal(stop, after);
+  return !isDecided || (stop.state === 'resumed' && stop.stopAgain);
+}
+
 /** A card without new readings never closes its month. */
 const MONTH_ENDS_AFTER_MS = 32 * 86_400_000;
 

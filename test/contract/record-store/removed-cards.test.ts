@@ -1,4 +1,4 @@
-// A card id that is removed and given to somebody else begins at zero: what the former card used, its stops and the runs that it waits in
+// A card id that is removed and given to another customer begins at zero: what the former card used, its stops and the runs that it waits in
 // end with it.
 import { describe, expect, it } from 'vitest';
 import { UNLIMITED } from '../../support/stop-rules.ts';

@@ -233,7 +233,7 @@ describeRecordStore('rules of stops', (db) => {
     ['the card has another SIM', "UPDATE cards SET iccid = '898600000000000077' WHERE card_id = 1"],
     ['the month is over', 'UPDATE card_usage SET closed = true WHERE card_id = 1'],
   ] as const;
-  // A removed card takes those that were not called with it (removed-cards.test.ts).
+  // Those of a removed card that were not called end with it (removed-cards.test.ts).
   const KEPT = ENDS.filter(([when]) => when !== 'the card was removed');
   it.each(LOOKS.flatMap((look) => KEPT.map(([when, change]) => [look, when, change] as const)))(
     'a stop that is not made (%j) is dropped when %s',

@@ -45,31 +45,28 @@ DELETE FROM import_rows WHERE card_id = ANY ($1::bigint[])
 -- The cards of a chunk may have each other's numbers until its transaction ends.
 SET CONSTRAINTS cards_iccid_key, cards_vendor_id DEFERRED
 
+-- name: card_import.lowered
+-- Running cards whose allowance import_rows lower to less than they have used in the month $1.
+SELECT r.card_id
+FROM import_rows r
+JOIN cards own ON own.card_id = r.card_id AND NOT own.stopped
+JOIN card_usage u ON u.card_id = r.card_id AND u.month = $1::date AND u.used_mb > r.allowance_mb
+WHERE coalesce(own.allowance_mb > r.allowance_mb, true)
+ORDER BY r.card_id
+
 -- name: card_import.chunk
--- Updates the cards to match import_rows, and writes only rows that differ. None may ask for a number that another card keeps. $1 whether to count only, $2 whether a row may
--- take back what polls have found about the verification of a card, $3 the present month (NULL: no card counts as over its package), $4 nothing
--- is written if the chunk puts more cards over their package (NULL: no limit), $5 whether to return former rows, $6 how an ICCID ends that a
--- spreadsheet may have rounded.
--- Returns one row: inserted, updated, over_package (running cards that a lowered allowance puts over their package, so that
--- they would be stopped), refused (nothing was written, because of $4), and former: the records of the cards before an update (JSON; their
--- verification only if it changes, as a row of an import that undoes this). And the ids of cards that get an ICCID which may be
--- wrong, as JSON, of so many that get one (new_iccids): rounded (it ends in $6) and, where nothing is written, twins (another card has it with or without
--- the last digit). Elsewhere the look-ups for twins would take longer than the import.
+-- Updates the cards to match import_rows, and writes only rows that differ. None may ask for a number that another card keeps.
+-- $1 whether to count only, $2 whether a row may take back what polls have found about the verification of a card, $3 whether to return
+-- former rows, $4 how an ICCID ends that a spreadsheet may have rounded.
+-- Returns one row: inserted, updated, and former: the records of the cards before an update (JSON; their verification only if it changes, as
+-- a row of an import that undoes this). And the ids of cards that get an ICCID which may be wrong, as JSON, of so many that get one
+-- (new_iccids): rounded (it ends in $4) and, where nothing is written, twins (another card has it with or without the last digit).
+-- Elsewhere the look-ups for twins would take longer than the import.
 WITH candidate AS MATERIALIZED (
   SELECT r.position, {r.attributes}, gets.vendor_id, gets.real_name_verified, own, own.card_id IS NOT NULL AS known,
     own.iccid IS DISTINCT FROM r.iccid AS gets_iccid,
     own.card_id IS NOT NULL AND ({own.attributes}, own.vendor_id, own.real_name_verified)
-      IS DISTINCT FROM ({r.attributes}, gets.vendor_id, coalesce(gets.real_name_verified, own.real_name_verified)) AS differs,
-    own.card_id IS NOT NULL AND NOT own.stopped AND r.allowance_mb IS NOT NULL
-      AND coalesce(own.allowance_mb > r.allowance_mb, true) AND EXISTS (
-        SELECT FROM card_usage u
-        WHERE u.card_id = r.card_id AND u.month = $3::date AND u.used_mb > r.allowance_mb
-          AND coalesce(u.used_mb <= own.allowance_mb, true)
-      ) AND NOT EXISTS (
-        SELECT FROM card_stops s
-        WHERE s.card_id = r.card_id AND s.month = $3::date AND s.state <> 'requested'
-          AND stop_is_final(s, r.iccid, r.allowance_mb) AND NOT (s.state = 'resumed' AND s.stop_again)
-      ) AS over_package
+      IS DISTINCT FROM ({r.attributes}, gets.vendor_id, coalesce(gets.real_name_verified, own.real_name_verified)) AS differs
   FROM import_rows r
   LEFT JOIN cards own ON own.card_id = r.card_id
   -- A vendor id belongs to the SIM: one that is not given stays with the ICCID, and - takes it away.
@@ -81,24 +78,19 @@ WITH candidate AS MATERIALIZED (
         WHERE p.card_id = own.card_id AND p.realname_at >= coalesce(own.iccid_changed_at, '-infinity')
       )) IS TRUE THEN r.real_name_verified END AS real_name_verified
   ) gets
-), verdict AS MATERIALIZED (
-  SELECT count(*) FILTER (WHERE over_package) AS over_package,
-    NOT $1::boolean AND coalesce(count(*) FILTER (WHERE over_package) > $4::bigint, false) AS refused
-  FROM candidate
 ), updated AS (
   UPDATE cards c SET
     ({attributes}) = ROW({r.attributes}),
     vendor_id = r.vendor_id,
     real_name_verified = coalesce(r.real_name_verified, c.real_name_verified)
   FROM candidate r
-  WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict)
-    AND c.card_id = r.card_id AND r.differs
+  WHERE NOT $1::boolean AND c.card_id = r.card_id AND r.differs
   RETURNING 1
 ), inserted AS (
   INSERT INTO cards ({attributes}, vendor_id, real_name_verified)
   SELECT {attributes}, vendor_id, coalesce(real_name_verified, false)
   FROM candidate
-  WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict) AND NOT known
+  WHERE NOT $1::boolean AND NOT known
   ORDER BY card_id
   RETURNING 1
 )
@@ -107,10 +99,8 @@ SELECT
     ELSE (SELECT count(*) FROM inserted) END AS inserted,
   CASE WHEN $1::boolean THEN count(*) FILTER (WHERE differs)
     ELSE (SELECT count(*) FROM updated) END AS updated,
-  (SELECT over_package FROM verdict) AS over_package,
-  (SELECT refused FROM verdict) AS refused,
   count(*) FILTER (WHERE gets_iccid) AS new_iccids,
-  coalesce(json_agg(card_id) FILTER (WHERE gets_iccid AND iccid LIKE '%' || $6), '[]') AS rounded,
+  coalesce(json_agg(card_id) FILTER (WHERE gets_iccid AND iccid LIKE '%' || $4), '[]') AS rounded,
   coalesce((
     SELECT json_agg(r.card_id)
     FROM candidate r
@@ -124,7 +114,7 @@ SELECT
       WHERE twin.card_id <> r.card_id AND (twin.iccid = left(r.iccid, -1) OR left(twin.iccid, -1) = r.iccid)
     )
   ), '[]') AS twins,
-  CASE WHEN $5::boolean THEN json_agg(to_jsonb(own) || jsonb_build_object(
+  CASE WHEN $3::boolean THEN json_agg(to_jsonb(own) || jsonb_build_object(
     'vendor_id', coalesce((own).vendor_id, CASE WHEN vendor_id IS NOT NULL THEN '-' END),
     'real_name_verified', CASE WHEN real_name_verified <> (own).real_name_verified THEN (own).real_name_verified END
   ) ORDER BY position) FILTER (WHERE differs) END AS former

@@ -3,8 +3,10 @@
 // Used by cards.ts; parsing and validation are operations/cards/card-import.ts.
 import { type CardImport, IMPORT_FIELDS, NO_VENDOR_ID, ROUNDED_END } from '../../../domain/cards/card.ts';
 import { type HeldNumber, takenNumbers } from '../../../domain/cards/taken-numbers.ts';
+import { goesOver } from '../../../domain/orders/decide.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type { ImportChunkOptions, ImportedChunk } from '../../ports/records/card-records.ts';
+import { monthStart } from '../cleanup/partitions.ts';
 import type { SqlClient, SqlTransaction } from '../client/sql-client.ts';
 import {
   DEADLOCK,
@@ -15,13 +17,19 @@ import {
   UNIQUE_VIOLATION,
 } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
+import { factsOf } from '../orders/card-orders.ts';
 import { toImport, withColumns } from './card-columns.ts';
 import file from './card-import.sql';
 
 const sql = statements(withColumns(file));
 
-type ChunkRow = Omit<ImportedChunk, 'unchanged' | 'conflicts' | 'former'> & {
+type ChunkRow = Pick<ImportedChunk, 'inserted' | 'updated' | 'newIccids' | 'rounded' | 'twins'> & {
   readonly former: ReadonlyArray<Parameters<typeof toImport>[0]> | null;
+};
+
+const NOTHING: ImportedChunk = {
+  ...{ inserted: 0, updated: 0, unchanged: 0, conflicts: [], overPackage: 0, refused: false },
+  ...{ newIccids: 0, rounded: [], twins: [], former: [] },
 };
 
 const CONFLICTS = [DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION, EXCLUSION_VIOLATION];
@@ -82,16 +90,35 @@ async function writeChunk(
   const refused = conflicts.map(({ cardId }) => cardId);
   if (refused.length > 0) await db.run('leaveOut', refused);
   if (held.length > 0) await db.run('exchange');
-  const since = month === undefined ? null : `${month}-01`;
-  const params = [dryRun, overwriteVerified, since, mostOverPackage ?? null, keepFormer, ROUNDED_END];
-  const chunk = await db.one<ChunkRow>('chunk', ...params);
+  const overPackage = month === undefined ? 0 : await overPackageBy(tx, rows, month);
+  if (!dryRun && overPackage > (mostOverPackage ?? Number.POSITIVE_INFINITY))
+    return { ...NOTHING, conflicts, overPackage, refused: true };
+  const chunk = await db.one<ChunkRow>('chunk', dryRun, overwriteVerified, keepFormer, ROUNDED_END);
   const { inserted, updated, former } = chunk;
   return {
     ...chunk,
     conflicts,
+    overPackage,
+    refused: false,
     unchanged: rows.length - inserted - updated - conflicts.length,
     former: former?.map(toImport) ?? [],
   };
+}
+
+/** @returns how many cards import_rows put over their package. */
+async function overPackageBy(
+  tx: SqlTransaction,
+  rows: readonly CardImport[],
+  month: string,
+): Promise<number> {
+  const lowered = await sql.on(tx).column<number>('lowered', monthStart(month));
+  if (lowered.length === 0) return 0;
+  const rowOf = new Map(rows.map((row) => [row.cardId, row]));
+  const { cards } = await factsOf(tx, lowered, month);
+  return cards.filter((card) => {
+    const row = rowOf.get(card.cardId);
+    return row !== undefined && goesOver(card, row);
+  }).length;
 }
 
 async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<void> {
