@@ -529,7 +529,7 @@ BEGIN
   DELETE FROM card_usage u USING removed r WHERE u.card_id = r.card_id;
   DELETE FROM card_stops s USING removed r
     WHERE s.card_id = r.card_id AND NOT (s.state = 'requested' AND s.charged_at IS NOT NULL);
-  UPDATE card_resumes w SET state = 'cancelled', last_error = 'the card was removed', ended_at = clock_timestamp()
+  UPDATE card_resumes w SET state = 'failed', last_error = 'the card was removed', ended_at = clock_timestamp()
     FROM removed r
     WHERE w.card_id = r.card_id AND w.state = 'waiting';
   RETURN NULL;
