@@ -1,37 +1,17 @@
 // The change feed of cards: every committed change since a mark, never missing a late commit. Used by cards.ts.
-// migrations/0.2/0001_cards.sql explains how changes are recorded.
-//
-// A mark is the text of a PostgreSQL snapshot (`xmin:xmax:xip,xip`): "everything visible in it is known". While a
-// window of changes is read page by page, its mark is `lower/upper/xid.card/xid.card`: changes not visible in `lower`
-// but visible in `upper`, and the last change and the last removal already handed out (`-`: that list is finished).
-// What commits after `upper` belongs to the next window, so a page needs no state on the server and no open
-// transaction, and a mark may be kept for as long as one likes.
+// migrations/0.2/0001_cards.sql explains how changes are recorded, client/change-mark.ts what a mark is.
 //
 // Reads are two index scans that find nothing when nothing changed; called about once a second.
 import type { CardMembership } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import type { CardChanges } from '../../ports/records/card-records.ts';
+import { type ChangeWindow, FINISHED, formatMark, parseMark } from '../client/change-mark.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { fill, statements } from '../client/statements.ts';
 import file from './card-changes.sql';
 
 const between = (table: string) => fill(statements(file).text('between'), { table });
 const sql = statements(fill(file, { cards: between('cards'), removals: between('card_removals') }));
-
-const SNAPSHOT = String.raw`\d+:\d+:[\d,]*`;
-const POSITION = String.raw`\d+\.\d+|-`;
-const MARK = new RegExp(`^(${SNAPSHOT})(?:/(${SNAPSHOT})/(${POSITION})/(${POSITION}))?$`);
-const FINISHED = '-';
-
-/** A mark in its parts. Without `upper` a new window starts at `lower`. */
-interface ChangeMark {
-  readonly lower: string;
-  readonly upper: string | null;
-  readonly changedAfter: string;
-  readonly removedAfter: string;
-}
-
-type ChangeWindow = ChangeMark & { readonly upper: string };
 
 interface PageRow {
   readonly position: string;
@@ -98,17 +78,4 @@ function nextAfter(page: readonly PageRow[], limit: number): string {
 
 function xmaxOf(snapshot: string): bigint {
   return BigInt(snapshot.split(':')[1] as string);
-}
-
-/** @throws CardpollError `invalid` */
-export function parseMark(mark: string): ChangeMark {
-  const [, lower, upper = null, changedAfter = FINISHED, removedAfter = FINISHED] = MARK.exec(mark) ?? [];
-  if (lower === undefined)
-    throw new CardpollError('invalid', 'bad_change_mark', `'${mark}' is not a change mark`);
-  return { lower, upper, changedAfter, removedAfter };
-}
-
-export function formatMark({ lower, upper, changedAfter, removedAfter }: ChangeWindow): string {
-  const isFinished = changedAfter === FINISHED && removedAfter === FINISHED;
-  return isFinished ? upper : [lower, upper, changedAfter, removedAfter].join('/');
 }

@@ -1,7 +1,7 @@
 // What expires of each cleanup target, which is a table: the conditions of cleanup-targets.sql with their values. Used by
 // cleanup.ts and cleanup-step.ts; no other file says which rows may go.
 import { CLEANUP_TARGETS, type CleanupBounds, type CleanupTarget } from '../../../domain/cleanup.ts';
-import { parseMark } from '../cards/card-changes.ts';
+import { parseMark } from '../client/change-mark.ts';
 import { fill, statements } from '../client/statements.ts';
 import file from './cleanup-targets.sql';
 import { monthStart } from './partitions.ts';

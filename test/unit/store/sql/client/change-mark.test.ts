@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatMark, parseMark } from '../../../../../src/store/sql/cards/card-changes.ts';
+import { formatMark, parseMark } from '../../../../../src/store/sql/client/change-mark.ts';
 
 describe('change marks', () => {
   it('survive a round trip within a window', () => {
