@@ -63,7 +63,9 @@ export const stopNumbers = z.object({
     .nullable()
     .describe('Stops that the settings allow in an hour; null: no limit, or the database does not answer'),
   budgetDay: z.int().nullable().describe('Stops that the settings allow in a day; null as for an hour'),
-  fleetCards: count('Cards of which these are a share: counted, of a large fleet by the walk over all cards'),
+  fleetCards: count(
+    'Cards of which these are a share: counted, of a large fleet by the walk over all cards, and estimated until the first walk has ended',
+  ),
   held: count(upTo(STOPS_COUNTED, 'Stops that wait for the end of their cause, or for an operator')),
   heldForOperator: count('Held stops whose cause does not pass: an operator releases or dismisses them'),
   observed: count(upTo(STOPS_COUNTED, 'Stops that mode observe did not make')),
