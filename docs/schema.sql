@@ -441,13 +441,19 @@ CREATE TABLE stop_control (
   over_running_at timestamp with time zone,
   fleet_cards bigint,
   jump_is_step boolean DEFAULT false NOT NULL,
+  watched_until timestamp with time zone,
+  unwatched_left integer DEFAULT 0 NOT NULL,
+  jump_carrier integer,
   CONSTRAINT stop_control_pkey PRIMARY KEY (only_row),
   CONSTRAINT stop_control_mode_check CHECK ((mode = ANY (ARRAY['enforce'::text, 'observe'::text]))),
   CONSTRAINT stop_control_only_row_check CHECK (only_row)
 );
 COMMENT ON COLUMN stop_control.fleet_cards IS 'All cards, as the walk that ended last has counted them; NULL: none has ended.';
 COMMENT ON COLUMN stop_control.jump_baseline IS 'Median growth of the readings before the jump, MB per hour.';
+COMMENT ON COLUMN stop_control.jump_carrier IS 'The jump is of the readings of this carrier; NULL: of the fleet.';
 COMMENT ON COLUMN stop_control.jump_is_step IS 'Growth is as before, on another level: the jump lasts until the level is back, or an operator accepts it.';
+COMMENT ON COLUMN stop_control.unwatched_left IS 'Stops of cardpoll''s own decision that may be called until it has compared readings again.';
+COMMENT ON COLUMN stop_control.watched_until IS 'The leader compares the readings of cards over their package; NULL or past: nothing does.';
 
 CREATE TABLE task_types (
   task_type text NOT NULL,

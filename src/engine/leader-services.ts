@@ -14,6 +14,7 @@ import { ConcurrencyController } from './limits/concurrency-controller.ts';
 import { LimitsInForce } from './limits/limits-in-force.ts';
 import { PauseLog } from './limits/pause-log.ts';
 import { MonthStart, OrderUpkeep } from './orders/order-upkeep.ts';
+import { StepWatch } from './results/step-watch.ts';
 import { UsageJumpWatch } from './results/usage-jump-watch.ts';
 import type { ConfigWatch } from './schedule/config-watch.ts';
 import { Initialiser } from './schedule/initialiser.ts';
@@ -85,6 +86,9 @@ export function leaderServices(
       ...lead('usage-jump-watch'),
       ...{ live, records: records.stopControl, jumpFactor: settings.usage.jumpFactor, log },
     }),
+    ...(settings.usage.jumpFactor === 'off'
+      ? []
+      : [new StepWatch({ ...lead('step-watch'), live, records, log })]),
     new AlertEvaluator({
       ...lead('alert-evaluator'),
       ...{ live, health, intervalMs, log },

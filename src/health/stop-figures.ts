@@ -59,10 +59,11 @@ export function stopReasons(stops: StopFigures | null): Cause[] {
  */
 function jumpReasons({ jump, mode }: StopFigures): Cause[] {
   if (jump === null || jump.acceptedAtMs !== null) return [];
-  const { factor, recentMbPerHour: recent, baselineMbPerHour: before, sinceMs, isStep } = jump;
-  const effect = mode === 'observe' ? 'stops are only observed' : 'all stops are held';
+  const { factor, recentMbPerHour: recent, baselineMbPerHour: before, sinceMs, isStep, carrierId } = jump;
+  const where = carrierId === null ? '' : ` of carrier ${carrierId}`;
+  const effect = mode === 'observe' ? 'stops are only observed' : `all stops${where} are held`;
   const what = isStep
-    ? 'the readings of most cards over their package have stepped by the same factor, amount or to the same value, as with another unit or counter'
+    ? `the readings of most cards${where} over their package have stepped by the same factor, amount or to the same value, as with another unit or counter`
     : `the readings of the fleet grow ${figure(factor)} times as fast as before (${figure(recent)} instead of ${figure(before)} MB an hour)`;
   const text = `${what}: ${effect}; look whether the readings are right, then accept them with cardpoll stops mode enforce`;
   // To accept them stops cards: nobody is to do that before a look.
@@ -93,9 +94,16 @@ function surgeReasons({
   return [{ code: 'stop_surge', severity: 'alert', text, command }];
 }
 
+const WAITS_FOR_WATCH: Cause = {
+  code: 'stops_held',
+  severity: 'warning',
+  text: 'many cards stepped over their package together: further stops wait for 10 min at most, while their readings are compared',
+  command: 'cardpoll stops list --state requested',
+};
+
 function heldReasons(stops: StopFigures): Cause[] {
-  const { held } = stops;
-  if (held === 0) return [];
+  const { held, waitsForWatch } = stops;
+  if (held === 0) return waitsForWatch ? [WAITS_FOR_WATCH] : [];
   const are = held === 1 ? 'stop is' : 'stops are';
   const text = `${countedUpTo(STOPS_COUNTED, held)} ${are} held: ${holdWords(stops)}; ${endWords(stops)}`;
   return [{ code: 'stops_held', severity: 'warning', text, command: 'cardpoll stops list --state held' }];

@@ -131,9 +131,12 @@ export class Fleet {
     count: number,
     allowanceMb: (cardId: number) => number | '' = () => '',
     vendorId: (iccid: string) => string = () => '',
+    carrierId: (cardId: number) => number = () => 1,
   ): Promise<void> {
     const ids = Array.from({ length: count }, (_, i) => i + 1);
-    const rows = ids.map((id) => `${id},${demoIccid(id)},1,1,${allowanceMb(id)},${vendorId(demoIccid(id))}`);
+    const rows = ids.map(
+      (id) => `${id},${demoIccid(id)},${carrierId(id)},1,${allowanceMb(id)},${vendorId(demoIccid(id))}`,
+    );
     const file = join(this.dir, 'cards.csv');
     writeFileSync(file, ['card_id,iccid,carrier_id,status,allowance_mb,vendor_id', ...rows, ''].join('\n'));
     await this.cli('cards', 'import', file, '--yes');

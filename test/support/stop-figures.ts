@@ -8,6 +8,7 @@ export const CALM_STOPS: StopFigures = {
   doneHour: 12,
   doneDay: 340,
   doneTwoMinutes: 1,
+  waitsForWatch: false,
   quarterOfYesterday: 4,
   budgetHour: 100,
   budgetDay: 500,

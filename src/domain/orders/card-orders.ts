@@ -15,6 +15,7 @@ export interface ShownCard {
 
 export interface CardFacts extends ShownCard {
   readonly cardId: number;
+  readonly carrierId: number;
   /** null: unlimited. */
   readonly allowanceMb: number | null;
   readonly stopped: boolean;
@@ -135,13 +136,17 @@ export interface StopControlFacts {
   /** null: no limit. */
   readonly maxPerHour: number | null;
   readonly maxPerDay: number | null;
+  /** Until then the watch compares readings; null: nothing does. */
+  readonly watchedUntil: number | null;
   readonly jump: JumpFacts;
 }
 
-/** A jump of the readings of the whole fleet. */
+/** A jump of the readings of the whole fleet, or of one carrier. */
 export interface JumpFacts {
   /** null: there is none. */
   readonly since: number | null;
+  /** null: the whole fleet. */
+  readonly carrierId: number | null;
   readonly acceptedAt: number | null;
   /** When the growth of the fleet was last found to be as before a jump. */
   readonly overAt: number | null;

@@ -21,6 +21,7 @@ type WhyNot =
   | 'done' // stopped once in this month with this SIM and allowance, resumed, or dismissed
   | 'held' // held before, and the cause is not over
   | 'resuming' // the card waits in a run that resumes it, which an operator made later
+  | 'unwatched' // many cards went over their package at once, and their readings are to be compared first
   | 'claimed' // a call is under way, or its outcome is not known yet
   | 'unconfirmed'; // acknowledged without effect, and not to be called again yet
 
@@ -44,7 +45,7 @@ interface Judged {
 /**
  * Whether the stop of a card may be called that the gateway shows running. The rules, in this order: the SIM is that of the card;
  * an operator ordered the stop, or the card is over its package; no call is under way; nothing spares the card; the mode, a jump of
- * the fleet's readings and the budget allow it. @param shown as the gateway shows it
+ * the readings, the watch that compares them and the budget allow it. @param shown as the gateway shows it
  */
 export function decideStop(facts: CardOrders, shown: ShownCard, control: StopControlFacts): StopVerdict {
   const { card, now } = facts;
@@ -69,17 +70,24 @@ export function decideStop(facts: CardOrders, shown: ShownCard, control: StopCon
   if (stop !== null && hasFallen(stop, card, facts.usage)) {
     return { act: 'hold', heldBy: 'reading_fell', ...judged };
   }
-  return { ...judgedBy(control, isAnew ? null : stop), ...judged };
+  const judgement = judgedBy(control, card, now, isAnew ? null : stop);
+  return judgement.act === 'wait' ? no('unwatched') : { ...judgement, ...judged };
 }
 
 /** A stop with an authority is not held: an operator decided. It is counted all the same. */
 function judgedBy(
-  { mode, jump, counts, maxPerHour, maxPerDay }: StopControlFacts,
+  { mode, jump, counts, maxPerHour, maxPerDay, watchedUntil }: StopControlFacts,
+  { carrierId }: CardFacts,
+  now: number,
   stop: StopOrder | null,
-): { act: 'call' } | { act: 'observe' } | { act: 'hold'; heldBy: HoldReason } {
+): { act: 'call' } | { act: 'observe' } | { act: 'wait' } | { act: 'hold'; heldBy: HoldReason } {
   if (mode === 'observe') return { act: 'observe' };
   if (stop !== null && stop.authority !== null) return { act: 'call' };
-  if (jump.since !== null && jump.acceptedAt === null) return { act: 'hold', heldBy: 'usage_jump' };
+  if (jump.since !== null && jump.acceptedAt === null && (jump.carrierId ?? carrierId) === carrierId) {
+    return { act: 'hold', heldBy: 'usage_jump' };
+  }
+  const isWatched = watchedUntil !== null && watchedUntil > now && jump.acceptedAt === null;
+  if (isWatched && counts.unwatchedLeft <= 0) return { act: 'wait' };
   // An earlier call of the same stop is counted now instead.
   const others = stop === null || stop.chargedAt === null ? counts : uncounted(counts, stop.chargedAt);
   const heldBy = usedUp(others, maxPerHour, maxPerDay);

@@ -1,5 +1,5 @@
-// The budget of stops: how many the whole fleet has called in the last hour and the last day. Counted by slots of time, the newest
-// last, in the one row that every claim of a stop locks. Pure.
+// The budget of stops: how many the whole fleet has called in the last hour and the last day, counted by slots of time, the newest
+// last; and how many may be called until readings were compared again. In the one row that every claim of a stop locks. Pure.
 import { sum } from '../numbers.ts';
 
 export interface StopCounts {
@@ -9,6 +9,8 @@ export interface StopCounts {
   readonly byMinute: readonly number[];
   /** Of this quarter of an hour and the 96 before. */
   readonly byQuarter: readonly number[];
+  /** Of cardpoll's own decision, until the watch has compared the readings of cards over their package again. */
+  readonly unwatchedLeft: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -18,18 +20,25 @@ export const MINUTE_SLOTS = 61;
 export const QUARTER_SLOTS = 97;
 
 /** @param now epoch milliseconds. A clock that was set back moves nothing: what was counted stays in the window for longer. */
-export function movedOn({ minute, byMinute, byQuarter }: StopCounts, now: number): StopCounts {
+export function movedOn(counts: StopCounts, now: number): StopCounts {
+  const { minute, byMinute, byQuarter } = counts;
   const present = Math.floor(now / MINUTE_MS);
   return {
+    ...counts,
     minute: present,
     byMinute: shifted(byMinute, present - minute),
     byQuarter: shifted(byQuarter, quarterOf(present) - quarterOf(minute)),
   };
 }
 
-/** @param counts moved on to the present minute. @returns the same with one call more. */
-export function counted(counts: StopCounts): StopCounts {
-  return added(counts, counts.minute, 1);
+/**
+ * @param counts moved on to the present minute.
+ * @param isOwn whether cardpoll decided on the call: the watch compares the reading that it follows from.
+ * @returns the same with one call more.
+ */
+export function counted(counts: StopCounts, isOwn: boolean): StopCounts {
+  const unwatchedLeft = counts.unwatchedLeft - Number(isOwn);
+  return { ...added(counts, counts.minute, 1), unwatchedLeft };
 }
 
 /** @param counts as for `counted`. @param chargedAt when the call was counted; outside the windows it changes nothing. */
@@ -54,9 +63,10 @@ function shifted(slots: readonly number[], by: number): readonly number[] {
   return [...slots.slice(gone), ...Array<number>(gone).fill(0)];
 }
 
-function added({ minute, byMinute, byQuarter }: StopCounts, at: number, change: number): StopCounts {
+function added(counts: StopCounts, at: number, change: number): StopCounts {
+  const { minute, byMinute, byQuarter } = counts;
   return {
-    minute,
+    ...counts,
     byMinute: slotAdded(byMinute, minute - at, change),
     byQuarter: slotAdded(byQuarter, quarterOf(minute) - quarterOf(at), change),
   };

@@ -43,6 +43,10 @@ export function stopDecided(
 ): Changes {
   const { card, now } = facts;
   const ended = endedOrders(facts, shown);
+  // It is due again when the readings were compared: none is taken before (orders.take).
+  if (decision.act === 'none' && decision.why === 'unwatched' && decision.stop?.state === 'requested') {
+    return { ...ended, stops: [...(ended.stops ?? []), { ...decision.stop, dueAt: now }] };
+  }
   if (decision.act === 'none' || card === null) return ended;
   const { act, stop, isAnew } = decision;
   // In mode observe, what was requested before stays so and waits.
@@ -56,7 +60,10 @@ export function stopDecided(
   const claimedUntil = now + leaseMs;
   return {
     ...written({ ...next, claimedUntil, dueAt: claimedUntil, chargedAt: now }),
-    counts: counted(takenBack(control.counts, isAnew ? null : (stop?.chargedAt ?? null))),
+    counts: counted(
+      takenBack(control.counts, isAnew ? null : (stop?.chargedAt ?? null)),
+      next.authority === null,
+    ),
     // From here on, a card found stopped is the result of this stop.
     ...(card.stopped ? { card: { iccid: card.iccid, stopped: false } } : {}),
   };
@@ -101,7 +108,8 @@ export function stopWanted(
 ): { readonly decision: StopVerdict; readonly changes: Changes } | null {
   const { card, now } = facts;
   if (card === null || card.stopped || !isOver(card, facts.usage)) return null;
-  const decision = decideStop(facts, card, control);
+  // Ordered all the same where readings are to be compared first.
+  const decision = decideStop(facts, card, { ...control, watchedUntil: null });
   if (decision.act !== 'call') return { decision, changes: stopDecided(facts, card, decision, control, 0) };
   const { stop, isAnew } = decision;
   const isOpen = stop !== null && goesOn(stop, card);
@@ -212,7 +220,7 @@ function completed(facts: CardOrders, { iccid }: ShownCard, counts: StopCounts):
     stop.month === month && stop.unresolved && stop.chargedAt === null && stop.claimedUntil === null;
   return {
     stops: [{ ...stop, state: 'done', claimedUntil: null, completedAt: now }],
-    ...(isUncounted ? { counts: counted(counts) } : {}),
+    ...(isUncounted ? { counts: counted(counts, false) } : {}),
     ...stopped,
     audit: {
       action: 'card.stop',

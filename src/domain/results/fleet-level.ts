@@ -1,8 +1,8 @@
-// Whether the readings of a fleet that jumped are on another level: the second witness that a jump of their growth is not over when
-// growth is as before. A gateway that changes its unit or its counter shows most cards the same factor, the same difference or the same value;
-// no upload does that. Pure; used by engine/results/usage-jump-watch.ts.
+// Whether cards that went over their package did so by themselves, or because the gateway shows another level: the second witness next to
+// the growth of the readings (usage-growth.ts). A gateway that changes its unit or its counter shows most cards the same factor, the same
+// difference or the same value; no upload does that. Pure; used by engine/results.
 
-/** A card that went over its package as the readings jumped, MB. */
+/** A card that is over its package, MB. */
 export interface SteppedCard {
   /** What was shown before its last step; null: it has grown without one. */
   readonly beforeMb: number | null;
@@ -10,10 +10,20 @@ export interface SteppedCard {
   readonly shownMb: number;
 }
 
-/** So many cards over their package are a matter of their stops, not of the fleet. */
-const FEW_OVER = 20;
+/** A card whose stop was judged lately. */
+export interface OverCard extends SteppedCard {
+  readonly carrierId: number;
+  readonly requestedAtMs: number;
+  /** Its stop is ordered, and not called yet. */
+  readonly waits: boolean;
+}
+
+/** So many cards that are over their package are a matter of their stops, not of the fleet. */
+export const FEW_OVER = 20;
 /** Figures are alike if the largest is at most so many times the smallest: cards grow between two readings. */
 const ALIKE = 1.06;
+/** Of the cards that are read: when so many step over their package, more is wrong than a bill. */
+const MANY_SHARE = 0.1;
 
 /**
  * @param sample cards that are over their package since the readings jumped
@@ -42,4 +52,65 @@ function mostAlike(figures: ReadonlyArray<number | null>): number {
     most = Math.max(most, last - first + 1);
   }
   return most;
+}
+
+/** How many cards are read in a second. */
+export interface ReadingPace {
+  readonly ofFleet: number;
+  readonly ofCarriers: ReadonlyMap<number, number>;
+}
+
+/** calm: what went over is a bill each. many: too many step over their package at a time to be one. step: another level. */
+type Compared =
+  | { readonly level: 'calm' | 'many' }
+  /** carrierId null: the whole fleet. factor: what is shown, as a multiple of what was before. */
+  | { readonly level: 'step'; readonly carrierId: number | null; readonly factor: number };
+
+/**
+ * Compares the readings of cards that went over their package in the last minutes. Two facts have to agree before stops are held back: that
+ * more than a tenth of the cards that were read stepped over it, and then that these steps are alike.
+ * @param sample the latest of them first
+ */
+export function compareReadings(sample: readonly OverCard[], pace: ReadingPace): Compared {
+  const stepped = sample.filter(({ beforeMb, shownMb }) => beforeMb !== null && beforeMb < shownMb);
+  const carriers = [...new Set(stepped.map(({ carrierId }) => carrierId))].map((carrierId) => ({
+    carrierId,
+    level: levelAtOnce(
+      stepped.filter((card) => card.carrierId === carrierId),
+      pace.ofCarriers.get(carrierId) ?? 0,
+    ),
+  }));
+  const levels = [levelAtOnce(stepped, pace.ofFleet), ...carriers.map(({ level }) => level)];
+  if (!levels.includes('step')) return { level: levels.includes('many') ? 'many' : 'calm' };
+  const [alone, another] = carriers.filter(({ level }) => level === 'step');
+  const isOne = alone !== undefined && another === undefined && pace.ofCarriers.size > 1;
+  const carrierId = isOne ? alone.carrierId : null;
+  const ofLevel = stepped.filter((card) => carrierId === null || card.carrierId === carrierId);
+  const factors = ofLevel
+    .map(({ beforeMb, shownMb }) => shownMb / (beforeMb as number))
+    .sort((a, b) => a - b);
+  return { level: 'step', carrierId, factor: factors[Math.floor(factors.length / 2)] as number };
+}
+
+/** @param cards that stepped over their package, the latest first @param perSecond cards that are read */
+function levelAtOnce(cards: readonly OverCard[], perSecond: number): 'calm' | 'many' | 'step' {
+  // The fastest of the window: a burst does not become calm because time has passed since.
+  const spans = cards
+    .slice(FEW_OVER)
+    .map((card, i) => (cards[i] as OverCard).requestedAtMs - card.requestedAtMs);
+  if (spans.length === 0) return 'calm';
+  const seconds = Math.max(1, Math.min(...spans) / 1_000);
+  if (FEW_OVER / seconds < MANY_SHARE * perSecond) return 'calm';
+  return fleetLevelOf(cards) === 'step' ? 'step' : 'many';
+}
+
+/**
+ * How many stops may be called until readings are compared again: those that wait are compared by now.
+ * @param most in a fleet of its size, of those that are not compared
+ */
+export function callsLeft(sample: readonly OverCard[], most: number): number {
+  const stepped = sample.filter(({ beforeMb }) => beforeMb !== null).length;
+  const waiting = sample.filter(({ waits }) => waits).length;
+  // The first few of a step are not told from a bill yet.
+  return stepped <= FEW_OVER ? most - stepped + waiting : most + waiting;
 }

@@ -134,8 +134,7 @@ export function judgeGrowth(
   if (jumpFactor === 'off') return jump && { ends: 'off', wereWrong: false };
   const { minutes } = history;
   const { recent, hour } = windowsOf(minutes, minuteOf(nowMs));
-  const usual = usualGrowth(history.hours, hourOf(nowMs));
-  const before = isEnough(hour) ? Math.max(hour.mbPerHour, usual ?? 0) : usual;
+  const before = growthBefore(history, nowMs);
   const jumped = before === null ? null : jumpFrom(before, recent, jumpFactor);
   if (jump === null) return jumped && { begins: jumped };
   const level = acceptedLevel(minutes, jump);
@@ -147,6 +146,18 @@ export function judgeGrowth(
   }
   const isNormal = jumped === null && isEnough(recent) && isEnough(hour);
   return jump.acceptedAtMs !== null && isNormal ? { ends: 'new_level', wereWrong: false } : null;
+}
+
+/** @returns what growth of the last minutes is measured by, MB per hour; null: not known. */
+export function growthBefore(history: GrowthHistory, nowMs: number): number | null {
+  const { hour } = windowsOf(history.minutes, minuteOf(nowMs));
+  const usual = usualGrowth(history.hours, hourOf(nowMs));
+  return isEnough(hour) ? Math.max(hour.mbPerHour, usual ?? 0) : usual;
+}
+
+/** @returns within how many minutes a jump that begins now is seen by its growth. */
+export function minutesToSee({ minutes }: GrowthHistory, nowMs: number): number {
+  return windowsOf(minutes, minuteOf(nowMs)).recentMinutes;
 }
 
 /** The fastest growth at this time of the last days; null: not known. */
@@ -181,7 +192,7 @@ function jumpFrom(baselineMbPerHour: number, recent: Growth, jumpFactor: number)
   return { factor: recentMbPerHour / baselineMbPerHour, baselineMbPerHour, recentMbPerHour };
 }
 
-function windowsOf(minutes: GrowthHistory['minutes'], nowMinute: number): { recent: Growth; hour: Growth } {
+function windowsOf(minutes: GrowthHistory['minutes'], nowMinute: number) {
   const growthFrom = (first: number, last: number) =>
     growthOf(
       sumOfCounts([...minutes].filter(([at]) => at >= first && at <= last).map(([, counts]) => counts)),
@@ -189,7 +200,11 @@ function windowsOf(minutes: GrowthHistory['minutes'], nowMinute: number): { rece
   let first = nowMinute - RECENT_MINUTES.least + 1;
   const earliest = nowMinute - RECENT_MINUTES.most + 1;
   while (first > earliest && !isEnough(growthFrom(first, nowMinute))) first -= 1;
-  return { recent: growthFrom(first, nowMinute), hour: growthFrom(first - BASELINE_MINUTES, first - 1) };
+  return {
+    recent: growthFrom(first, nowMinute),
+    recentMinutes: nowMinute - first + 1,
+    hour: growthFrom(first - BASELINE_MINUTES, first - 1),
+  };
 }
 
 function isEnough({ readings }: Growth): boolean {

@@ -1,6 +1,7 @@
 // Stops of cards: their states, and the rules that hold them back (docs/decisions/0032-safeguards-of-stops.md). Used by the
 // engine, the operations and the stores. Plain data.
 import { ONE_LINE } from '../plain-text.ts';
+import { FEW_OVER } from '../results/fleet-level.ts';
 
 /**
  * requested: to be called, or called and not shown by the gateway yet. done: the gateway showed the card stopped. held:
@@ -104,6 +105,14 @@ function limitOf(limit: StopLimit | null, usual: number, fleet: number): number 
 
 function shareOf(percent: number, fleet: number): number {
   return Math.ceil((percent * Math.max(1, fleet)) / 100);
+}
+
+/** This share of a large fleet may be stopped before its readings were compared. */
+const UNWATCHED_PERCENT = 0.01;
+
+/** @returns how many stops may be called before the readings that they follow from were compared with each other. */
+export function unwatchedAtMost(fleet: number): number {
+  return Math.max(FEW_OVER, shareOf(UNWATCHED_PERCENT, fleet));
 }
 
 /** Most cards of one request of an operator about stops. */

@@ -1,6 +1,5 @@
 // Watches the growth of the fleet's readings (domain/results/usage-growth.ts), and tells the records when a jump begins and
-// when it is over: while one is on and no operator has accepted it, the claim of a stop holds the stop instead of granting
-// it. That growth is as before does not end it: few cards may be over their package because of it, or each must have grown by itself
+// when it is over: while one is on and no operator has accepted it, stops are held (domain/orders/decide.ts). That growth is as before does not end it: few cards may be over their package because of it, or each must have grown by itself
 // (domain/results/fleet-level.ts). Runs on the leader.
 
 import { REVOCABLE_MS } from '../../domain/cards/usage-month.ts';
@@ -17,7 +16,7 @@ import {
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { StopControlRecords, UsageJump } from '../../store/ports/records/stop-records.ts';
+import type { JumpBegun, StopControlRecords, UsageJump } from '../../store/ports/records/stop-records.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 2_000;
@@ -51,8 +50,14 @@ export class UsageJumpWatch extends LoopService<
     if (growth !== null && growth > (history.hours.get(hourOf(nowMs)) ?? 0))
       await live.stats.noteUsagePeak(hourOf(nowMs), growth);
     const verdict = judgeGrowth(history, nowMs, jump, jumpFactor);
-    if (verdict !== null && 'begins' in verdict) await this.#begin(verdict.begins);
-    else if (verdict !== null && jump !== null && !(await this.#isOnAnotherLevel(jump, verdict.ends, nowMs)))
+    const fleets = jump?.carrierId == null ? verdict : judgeGrowth(history, nowMs, null, jumpFactor);
+    if (fleets !== null && 'begins' in fleets) await this.#begin(fleets.begins);
+    else if (
+      verdict !== null &&
+      'ends' in verdict &&
+      jump !== null &&
+      !(await this.#isOnAnotherLevel(jump, verdict.ends, nowMs))
+    )
       await this.#end(jump, verdict);
     return LOOK_EVERY_MS;
   }
@@ -60,7 +65,8 @@ export class UsageJumpWatch extends LoopService<
   /** Whether the jump goes on although growth is as before it. */
   async #isOnAnotherLevel(jump: UsageJump, ends: JumpEnd, nowMs: number): Promise<boolean> {
     const { records, log } = this.deps;
-    if (ends !== 'back' || jump.acceptedAtMs !== null) return false;
+    // An accepted level holds nothing; while it lasts, it does not begin again.
+    if (ends !== 'back' || (jump.acceptedAtMs !== null && !jump.isStep)) return false;
     const level = fleetLevelOf(await records.overSinceJump());
     if (level === 'few') return false;
     if (level === 'step' && (await records.noteStep()))
@@ -72,7 +78,8 @@ export class UsageJumpWatch extends LoopService<
     return level === 'step' || (jump.isStep && !isKept);
   }
 
-  async #begin(jump: Parameters<StopControlRecords['beginJump']>[0]): Promise<void> {
+  async #begin(growth: Omit<JumpBegun, 'carrierId' | 'isStep'>): Promise<void> {
+    const jump = { ...growth, carrierId: null, isStep: false };
     if (!(await this.deps.records.beginJump(jump))) return;
     this.deps.log.warn(
       {

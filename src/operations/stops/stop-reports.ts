@@ -51,7 +51,15 @@ export const stopModeReport = report('StopMode', {
   jump: z
     .object({
       since: z.date(),
-      factor: z.number().describe('Median growth of the last minutes, as a multiple of the usual one'),
+      carrierId: z.int().nullable().describe('null: the whole fleet'),
+      isStep: z
+        .boolean()
+        .describe('Most cards that went over their package stepped alike: growth as before does not end it'),
+      factor: z
+        .number()
+        .describe(
+          'Median growth of the last minutes, as a multiple of the usual one; of a step, what cards show as a multiple of what they showed before',
+        ),
       baselineMbPerHour: z
         .number()
         .describe('The usual growth: of the hour before, or more at this time of the last seven days'),
@@ -62,7 +70,7 @@ export const stopModeReport = report('StopMode', {
         .describe('When an operator accepted the readings; null: all stops are held'),
     })
     .nullable()
-    .describe('A jump of the readings of the whole fleet; null: there is none'),
+    .describe('A jump of the readings of the whole fleet or of a carrier; null: there is none'),
 });
 export type StopModeReport = ReportOf<typeof stopModeReport>;
 

@@ -3,12 +3,12 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { JumpEnd } from '../../../src/domain/results/usage-growth.ts';
 import type { StopRules } from '../../../src/domain/stops/stop.ts';
-import { UNLIMITED } from '../../support/stop-rules.ts';
+import { OF_FLEET, UNLIMITED } from '../../support/stop-rules.ts';
 import { addCards, describeRecordStore, range, reading, sim, wantedStops } from './stores.ts';
 
 const MONTH = '2026-11';
 const OVER_MB = 1_025.5;
-const JUMP = { factor: 900, baselineMbPerHour: 2, recentMbPerHour: 1_800 };
+const JUMP = { factor: 900, baselineMbPerHour: 2, recentMbPerHour: 1_800, ...OF_FLEET };
 
 describeRecordStore('the end of holds', (db) => {
   const claim = (cardId: number, differing: Partial<StopRules> = {}) =>
@@ -95,7 +95,12 @@ describeRecordStore('the end of holds', (db) => {
     await db.store.stopControl.beginJump(JUMP);
     await claim(1);
     await db.store.stopControl.setMode('enforce', 'alice', 'right');
-    await db.store.stopControl.beginJump({ factor: 30, baselineMbPerHour: 1_800, recentMbPerHour: 54_000 });
+    await db.store.stopControl.beginJump({
+      factor: 30,
+      baselineMbPerHour: 1_800,
+      recentMbPerHour: 54_000,
+      ...OF_FLEET,
+    });
     await db.store.stopControl.endJump('back');
     await passes(1);
     await polled(1);
@@ -120,7 +125,7 @@ describeRecordStore('the end of holds', (db) => {
     await stopControl.beginJump(JUMP);
     await claim(12);
     const found = await stopControl.overSinceJump();
-    expect(found.toSorted((a, b) => a.shownMb - b.shownMb)).toEqual([
+    expect(found.toSorted((a, b) => a.shownMb - b.shownMb)).toMatchObject([
       { beforeMb: 200, shownMb: 1_600 },
       { beforeMb: null, shownMb: 2_400 },
     ]);
@@ -128,7 +133,7 @@ describeRecordStore('the end of holds', (db) => {
     expect(await stopControl.jump()).toMatchObject({ isStep: true });
     expect((await stopControl.read()).jump).toMatchObject({ isStep: true });
     await reads(11, 201, null, now);
-    expect(await stopControl.overSinceJump()).toEqual([{ beforeMb: null, shownMb: 2_400 }]);
+    expect(await stopControl.overSinceJump()).toMatchObject([{ beforeMb: null, shownMb: 2_400 }]);
     await stopControl.endJump('back');
     await stopControl.beginJump(JUMP);
     expect(await stopControl.jump(), 'another one').toMatchObject({ isStep: false });

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { StopMode, StopRules } from '../../../src/domain/stops/stop.ts';
 import type { OrderTurn } from '../../../src/store/ports/records/order-records.ts';
 import { filledRun } from '../../support/resume-run.ts';
-import { UNLIMITED } from '../../support/stop-rules.ts';
+import { OF_FLEET, UNLIMITED } from '../../support/stop-rules.ts';
 import { addCards, describeRecordStore, iccidOf, range, reading, sim } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
@@ -14,7 +14,7 @@ const OVER_MB = 1_500;
 const MANY = 2_000;
 const BY = { by: 'alice', reason: 'checked with the carrier' };
 const ALL: OrderTurn = { most: 10, resumesFirst: 0, stops: true, resumes: true, mode: 'enforce' };
-const JUMP = { factor: 900, baselineMbPerHour: 2, recentMbPerHour: 1_800 };
+const JUMP = { factor: 900, baselineMbPerHour: 2, recentMbPerHour: 1_800, ...OF_FLEET };
 
 describeRecordStore('orders', (db) => {
   const rules = (differing: Partial<StopRules>): StopRules => ({ ...UNLIMITED, ...differing });
@@ -96,6 +96,17 @@ describeRecordStore('orders', (db) => {
     it('a jump of the readings holds', async () => {
       await db.store.stopControl.beginJump(JUMP);
       expect(await want([1])).toMatchObject([{ state: 'held', heldBy: 'usage_jump', isNew: true }]);
+    });
+
+    it('a jump of a carrier holds the stops of its cards', async () => {
+      await db.sql('UPDATE cards SET carrier_id = 7 WHERE card_id IN (2, 3)');
+      await db.store.stopControl.beginJump({ ...JUMP, carrierId: 7, isStep: true });
+      expect(await states([1, 2])).toEqual(['1 ordered', '2 held']);
+      await db.store.stopControl.beginJump({ ...JUMP, carrierId: 8 });
+      expect(await db.store.stopControl.jump(), 'and of another one, of the fleet').toMatchObject({
+        carrierId: null,
+      });
+      expect(await states([3, 4])).toEqual(['3 held', '4 held']);
     });
 
     it('the order for a SIM that was called before is for the new one, and the audit trail keeps that call', async () => {
@@ -262,5 +273,92 @@ describeRecordStore('orders', (db) => {
     const claims = await Promise.all(range(6).map((cardId) => claim(cardId, budget)));
     expect(claims.filter(({ state }) => state === 'granted')).toHaveLength(2);
     expect((await db.store.stopControl.read()).doneHour).toBe(2);
+  });
+
+  describe('stops whose readings are compared with each other', () => {
+    const FOR_MS = 60_000;
+    const watched = (left: number | null, forMs = FOR_MS) => db.store.stopControl.noteWatched(left, forMs);
+
+    beforeEach(async () => {
+      await want(range(6));
+    });
+
+    it('are called up to a number, and then wait until readings were compared again', async () => {
+      await watched(2);
+      expect(await due()).toBe(2);
+      expect((await take()).length).toBe(2);
+      expect(await claim(1)).toMatchObject({ state: 'granted' });
+      expect(await claim(2)).toMatchObject({ state: 'granted' });
+      expect(await db.store.stopControl.unwatchedLeft()).toBe(0);
+      expect([await due(), await take()]).toEqual([0, []]);
+      expect(await claim(3)).toEqual({ state: 'unwatched' });
+      expect((await rows()).map(({ state }) => state)).toEqual(Array(6).fill('requested'));
+      await watched(null);
+      expect(await take()).toEqual([]);
+      await watched(4);
+      expect((await take()).toSorted()).toEqual([3, 4, 5, 6]);
+      expect(await claim(3)).toMatchObject({ state: 'granted' });
+    });
+
+    it('are due at once when another caller took the last call', async () => {
+      await watched(6);
+      expect((await take()).length).toBe(6);
+      await watched(0);
+      expect(await claim(4)).toEqual({ state: 'unwatched' });
+      await watched(20);
+      expect(await take()).toEqual([4]);
+    });
+
+    it('do not wait if nothing compares, nor if an operator accepted the readings', async () => {
+      await watched(0, -1);
+      expect(await claim(1)).toMatchObject({ state: 'granted' });
+      await watched(0);
+      expect(await claim(2)).toEqual({ state: 'unwatched' });
+      await db.store.stopControl.beginJump(JUMP);
+      expect(await claim(3)).toMatchObject({ state: 'held', heldBy: 'usage_jump' });
+      await db.store.stopControl.setMode('enforce', 'alice', 'they are right');
+      expect(await claim(2)).toMatchObject({ state: 'granted' });
+      expect(await due()).toBe(3);
+    });
+
+    it('the orders of operators, and resumes, wait for none of it', async () => {
+      await watched(0);
+      await db.store.stops.order(1, MONTH, BY);
+      await claim(2, { maxPerHour: 0 });
+      await db.sql(
+        `UPDATE card_stops SET state = 'held', held_by = 'budget_hour', due_at = NULL WHERE card_id = 2`,
+      );
+      await db.store.stops.release([2], BY);
+      expect((await take()).toSorted()).toEqual([1, 2]);
+      expect(await claim(1)).toMatchObject({ state: 'granted' });
+      expect(await claim(2)).toMatchObject({ state: 'granted' });
+      expect(await db.store.stopControl.unwatchedLeft(), 'and take no call of the others').toBe(0);
+    });
+
+    it('are listed with what their cards showed before', async () => {
+      await db.sql('UPDATE card_usage SET jump_from_mb = 400 WHERE card_id = 2');
+      await db.sql('UPDATE cards SET carrier_id = 7 WHERE card_id = 3');
+      await claim(1);
+      const cards = await db.store.stopControl.overSince(FOR_MS);
+      const base = {
+        carrierId: 1,
+        beforeMb: null,
+        shownMb: OVER_MB,
+        waits: true,
+        requestedAtMs: expect.any(Number),
+      };
+      expect(cards.length).toBe(6);
+      expect(cards).toEqual(
+        expect.arrayContaining([
+          { ...base, waits: false },
+          { ...base, beforeMb: 400 },
+          { ...base, carrierId: 7 },
+        ]),
+      );
+      await db.store.stopControl.beginJump({ ...JUMP, carrierId: 7 });
+      expect((await db.store.stopControl.overSince(FOR_MS)).length, 'without what is held').toBe(5);
+      await db.sql(`UPDATE card_stops SET requested_at = requested_at - interval '2 minutes'`);
+      expect(await db.store.stopControl.overSince(FOR_MS)).toEqual([]);
+    });
   });
 });

@@ -1,7 +1,7 @@
 // The rules that hold stops back: mode, budget and jump, judged and counted by the claim of a stop; and what operators decide.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { StopRules } from '../../../src/domain/stops/stop.ts';
-import { UNLIMITED } from '../../support/stop-rules.ts';
+import { OF_FLEET, UNLIMITED } from '../../support/stop-rules.ts';
 import { addCards, describeRecordStore, range, reading, sim, takenOrders, wantedStops } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
@@ -171,7 +171,7 @@ describeRecordStore('rules of stops', (db) => {
   });
 
   it('a jump of the readings holds all stops, until it is over or accepted', async () => {
-    const jump = { factor: 900, baselineMbPerHour: 2, recentMbPerHour: 1_800 };
+    const jump = { factor: 900, baselineMbPerHour: 2, recentMbPerHour: 1_800, ...OF_FLEET };
     const { stopControl } = db.store;
     expect(await stopControl.jump()).toBeNull();
     expect([await stopControl.beginJump(jump), await stopControl.beginJump(jump)]).toEqual([true, false]);
@@ -183,7 +183,7 @@ describeRecordStore('rules of stops', (db) => {
     expect(await stopControl.jump()).toMatchObject({ ...jump, acceptedAtMs: expect.any(Number) });
     expect(await claim(2)).toEqual(granted(1));
     expect(await stopControl.beginJump(jump), 'seen by another leader before').toBe(false);
-    const further = { factor: 30, baselineMbPerHour: 1_800, recentMbPerHour: 54_000 };
+    const further = { factor: 30, baselineMbPerHour: 1_800, recentMbPerHour: 54_000, ...OF_FLEET };
     expect([await stopControl.beginJump(further), await stopControl.beginJump(further)]).toEqual([
       true,
       false,

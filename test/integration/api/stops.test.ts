@@ -1,6 +1,7 @@
 // Stops over HTTP: the list, the mode, held stops and the stop of one card, with everything that is refused.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type StopsUnderTest, startStopsApi } from '../../support/held-stops.ts';
+import { OF_FLEET } from '../../support/stop-rules.ts';
 
 const CARDS = 100_000;
 const REASON = 'checked with the carrier';
@@ -116,13 +117,20 @@ describe('the mode', () => {
   });
 
   it('enforce accepts a jump of the readings', async () => {
-    await api.records.stopControl.beginJump({ factor: 1024, baselineMbPerHour: 2, recentMbPerHour: 2048 });
+    await api.records.stopControl.beginJump({
+      factor: 1024,
+      baselineMbPerHour: 2,
+      recentMbPerHour: 2048,
+      ...OF_FLEET,
+    });
     expect((await get('/stops/mode')).body.jump).toEqual({
       since: expect.any(String),
       factor: 1024,
       baseline_mb_per_hour: 2,
       recent_mb_per_hour: 2048,
       accepted_at: null,
+      carrier_id: null,
+      is_step: false,
     });
     expect((await setMode('observe')).body.jump).toMatchObject({ accepted_at: null });
     expect((await setMode('enforce')).body.jump).toMatchObject({ accepted_at: expect.any(String) });
@@ -133,7 +141,7 @@ describe('the mode', () => {
 
   it('the trail has the jump that was accepted, also one that began while the mode was being set', async () => {
     const { stopControl } = api.records;
-    const jump = { factor: 1024, baselineMbPerHour: 2, recentMbPerHour: 2048 };
+    const jump = { factor: 1024, baselineMbPerHour: 2, recentMbPerHour: 2048, ...OF_FLEET };
     const { inTurn } = api.records;
     vi.spyOn(api.records, 'inTurn').mockImplementationOnce((work) =>
       inTurn((records) =>

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Interruption } from '../../../src/cli/command.ts';
 import { type StopsUnderTest, startStopsApi } from '../../support/held-stops.ts';
 import { carryOut as carryOutOf } from '../../support/resume-run.ts';
+import { OF_FLEET } from '../../support/stop-rules.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type CliOptions, cli } from '../../unit/cli/cli-under-test.ts';
 
@@ -119,7 +120,12 @@ describe('the mode', () => {
 
   it('enforce shows what it accepts and asks', async () => {
     await stops('mode', 'observe', '--reason', REASON);
-    await api.records.stopControl.beginJump({ factor: 1024, baselineMbPerHour: 2, recentMbPerHour: 2048 });
+    await api.records.stopControl.beginJump({
+      factor: 1024,
+      baselineMbPerHour: 2,
+      recentMbPerHour: 2048,
+      ...OF_FLEET,
+    });
     const argv = ['stops', 'mode', 'enforce', '--reason', REASON];
     const no = await run(argv, asked('n\n'));
     expect([no.code, no.stderr.replaceAll(/\s+/g, ' ')]).toEqual([

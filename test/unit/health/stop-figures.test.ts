@@ -3,6 +3,7 @@ import { type StopFigures, stopReasons } from '../../../src/health/stop-figures.
 import { CALM_STOPS } from '../../support/stop-figures.ts';
 
 const JUMP = {
+  carrierId: null,
   isStep: false,
   sinceMs: 1_000,
   factor: 1_024.4,

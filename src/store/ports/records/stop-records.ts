@@ -4,7 +4,7 @@
 import type { AuditEntry } from '../../../domain/audit.ts';
 import type { NamedCard } from '../../../domain/cards/card.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
-import type { SteppedCard } from '../../../domain/results/fleet-level.ts';
+import type { OverCard, SteppedCard } from '../../../domain/results/fleet-level.ts';
 import type { JumpEnd } from '../../../domain/results/usage-growth.ts';
 import type {
   HoldEnd,
@@ -33,6 +33,7 @@ export type StopClaim =
       readonly attempt: number;
     }
   | { readonly state: 'claimed' } // another caller holds the claim
+  | { readonly state: 'unwatched' } // many cards went over at once, and their readings are to be compared first
   | { readonly state: 'resuming' } // the card waits in a run that resumes it
   | { readonly state: 'unconfirmed' } // acknowledged without effect; not to be called again yet
   | { readonly state: 'other_iccid' } // the card has another SIM than the one that the gateway showed running
@@ -204,19 +205,24 @@ interface SetStopMode {
   readonly reason: string;
 }
 
-/** The readings of the whole fleet grow much faster than in the hour before. */
+/** The readings of the whole fleet, or of a carrier, grow much faster than in the hour before, or have stepped to another level. */
 export interface UsageJump {
   readonly sinceMs: number;
-  /** Median growth of the last minutes, as a multiple of the baseline. */
+  /** null: of the whole fleet. */
+  readonly carrierId: number | null;
+  /** Median growth of the last minutes, as a multiple of the baseline; of a step, what is shown as a multiple of what was. */
   readonly factor: number;
   /** Median growth of the readings before the jump, and of the last minutes, MB per hour. */
   readonly baselineMbPerHour: number;
   readonly recentMbPerHour: number;
   /** When an operator accepted the readings as right, so that they hold no stop; null: they hold all stops. */
   readonly acceptedAtMs: number | null;
-  /** Growth is as before, on another level. */
+  /** Most cards that went over their package have stepped alike: growth as before does not end it. */
   readonly isStep: boolean;
 }
+
+/** What a jump begins with. */
+export type JumpBegun = Omit<UsageJump, 'sinceMs' | 'acceptedAtMs'>;
 
 export interface StopControl {
   /** null: each instance has the mode of its setting. */
@@ -227,6 +233,8 @@ export interface StopControl {
   readonly doneDay: number;
   /** Stops called in this minute and the one before, without those that an operator released or ordered. */
   readonly doneTwoMinutes: number;
+  /** Stops wait until readings were compared. */
+  readonly waitsForWatch: boolean;
   /** The most stops that were called in a quarter of an hour at this time of yesterday, or up to an hour later. */
   readonly quarterOfYesterday: number;
   /** Stops that are held, that were only observed, and cards resumed in the last day; up to STOPS_COUNTED. */
@@ -248,10 +256,19 @@ export interface StopControlRecords {
 
   /** @returns the jump that began and is not over yet; null: there is none. */
   jump(): Promise<UsageJump | null>;
-  /** @returns false when a jump has already begun, unless it was accepted and this one begins from its level. */
-  beginJump(jump: Pick<UsageJump, 'factor' | 'baselineMbPerHour' | 'recentMbPerHour'>): Promise<boolean>;
-  /** @returns some 200 of the cards that are over their package since the present jump began. */
+  /**
+   * A jump of a carrier goes on as one of the fleet if another one, or the fleet, jumps as well.
+   * @returns false when a jump has already begun, unless it was accepted and this one begins from its level, or it goes on as one of the fleet.
+   */
+  beginJump(jump: JumpBegun): Promise<boolean>;
+  /** @returns some 200 of the cards that are over their package, the latest first: whose stop was judged since the present jump began. */
   overSinceJump(): Promise<readonly SteppedCard[]>;
+  /** @returns the same, in the last `windowMs`, without those of a carrier whose jump is on. */
+  overSince(windowMs: number): Promise<readonly OverCard[]>;
+  /** @returns how many stops of cardpoll's own decision may be called until readings were compared again. */
+  unwatchedLeft(): Promise<number>;
+  /** Readings were compared, and will be again within `forMs`; later, no stop waits for it. @param left null: as many as before */
+  noteWatched(left: number | null, forMs: number): Promise<void>;
   /** The jump lasts until the level is back, or an operator accepts it. @returns false when that was known, or there is none. */
   noteStep(): Promise<boolean>;
   /** Stops that it held are judged again if it ends as `back`; else they wait for an operator. @returns false when there is none. */

@@ -37,9 +37,10 @@ iccid, used_mb, allowance_mb, reading_mb, state, authority, ordered_by, reason, 
 -- part: control
 json_build_object(
     'mode', control.mode, 'counts', json_build_object(
-      'minute', control.minute, 'byMinute', control.by_minute, 'byQuarter', control.by_quarter),
+      'minute', control.minute, 'byMinute', control.by_minute, 'byQuarter', control.by_quarter, 'unwatchedLeft', control.unwatched_left),
+    'watchedUntil', extract(epoch FROM control.watched_until) * 1000,
     'jump', json_build_object(
-      'since', extract(epoch FROM control.jump_since) * 1000, 'acceptedAt', extract(epoch FROM control.jump_accepted_at) * 1000,
+      'since', extract(epoch FROM control.jump_since) * 1000, 'carrierId', control.jump_carrier, 'acceptedAt', extract(epoch FROM control.jump_accepted_at) * 1000,
       'overAt', extract(epoch FROM control.jump_over_at) * 1000,
       'doubtfulUntil', extract(epoch FROM control.jump_doubtful_until) * 1000))
 
@@ -47,7 +48,7 @@ json_build_object(
 SELECT asked.card_id, c.carrier_id, c.real_name_verified, CASE WHEN asked.place = 1 THEN {control} END AS control,
   (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
   CASE WHEN c.card_id IS NOT NULL THEN json_build_object(
-    'cardId', c.card_id, 'iccid', c.iccid, 'vendorId', c.vendor_id, 'allowanceMb', c.allowance_mb, 'stopped', c.stopped,
+    'cardId', c.card_id, 'carrierId', c.carrier_id, 'iccid', c.iccid, 'vendorId', c.vendor_id, 'allowanceMb', c.allowance_mb, 'stopped', c.stopped,
     'iccidChangedAt', extract(epoch FROM c.iccid_changed_at) * 1000,
     'allowanceChangedAt', extract(epoch FROM c.allowance_changed_at) * 1000) END AS card,
   present.usage, newest.usage AS newest_usage,
@@ -103,7 +104,7 @@ FOR UPDATE OF control
 
 -- name: card_orders.saveStops
 -- $1 stops as JSON, $2 cards whose stop explains that they run over their package. A stop that changed since it was read is not
--- written. $3 epoch minutes, $4 and $5 counts by slot of time; NULL: nothing was counted. Returns the card ids of the stops that were.
+-- written. $3 epoch minutes, $4 and $5 counts by slot of time, $6 left until the watch; NULL: nothing was counted. Returns the card ids of the stops that were.
 WITH given AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS given ({stopColumns})
 ), present AS MATERIALIZED (
@@ -124,7 +125,9 @@ WITH given AS MATERIALIZED (
 ), explained AS (
   DELETE FROM cards_over_running WHERE card_id = ANY ($2::bigint[])
 ), counted AS (
-  UPDATE stop_control SET minute = $3::bigint, by_minute = $4::integer[], by_quarter = $5::integer[] WHERE $3::bigint IS NOT NULL
+  UPDATE stop_control SET minute = $3::bigint, by_minute = $4::integer[], by_quarter = $5::integer[],
+    unwatched_left = $6::integer
+  WHERE $3::bigint IS NOT NULL
 )
 SELECT card_id FROM changed UNION ALL SELECT card_id FROM begun
 

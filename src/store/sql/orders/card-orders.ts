@@ -29,6 +29,7 @@ interface ControlRow {
   /** null: the setting of each instance. */
   readonly mode: StopMode | null;
   readonly counts: StopCounts;
+  readonly watchedUntil: number | null;
   readonly jump: JumpFacts;
 }
 
@@ -56,8 +57,9 @@ const NO_RULES: StopRules = { mode: 'enforce', maxPerHour: null, maxPerDay: null
 /** Of no card. */
 const NO_CONTROL: StopControlFacts = {
   ...NO_RULES,
-  counts: { minute: 0, byMinute: [], byQuarter: [] },
-  jump: { since: null, acceptedAt: null, overAt: null, doubtfulUntil: null },
+  counts: { minute: 0, byMinute: [], byQuarter: [], unwatchedLeft: 0 },
+  watchedUntil: null,
+  jump: { since: null, carrierId: null, acceptedAt: null, overAt: null, doubtfulUntil: null },
 };
 
 export function cardOrders(client: SqlClient) {
@@ -131,7 +133,7 @@ export async function factsOf(
   runner: SqlRunner,
   cardIds: readonly number[],
   month: string | null,
-  { mode, maxPerHour, maxPerDay }: StopRules = NO_RULES,
+  { mode, ...limits }: StopRules = NO_RULES,
   isLocked = false,
 ): Promise<Facts> {
   const db = sql.on(runner);
@@ -143,7 +145,7 @@ export async function factsOf(
   if (control === null) return { control: NO_CONTROL, cards: [] };
   return {
     control: {
-      ...{ mode: control.mode ?? mode, maxPerHour, maxPerDay, jump: control.jump },
+      ...{ mode: control.mode ?? mode, ...limits, jump: control.jump, watchedUntil: control.watchedUntil },
       counts: movedOn(control.counts, now),
     },
     cards: rows.map(({ control: _, ...card }) => ofMonth(card, month)),
@@ -195,7 +197,8 @@ async function saveStops(
   counts?: StopCounts,
 ): Promise<number[]> {
   const explained = [...stops].flatMap(([cardId, ofCard]) => (ofCard.some(explains) ? [cardId] : []));
-  const counted = [counts?.minute ?? null, counts?.byMinute ?? null, counts?.byQuarter ?? null];
+  const { minute = null, byMinute = null, byQuarter = null, unwatchedLeft = null } = counts ?? {};
+  const counted = [minute, byMinute, byQuarter, unwatchedLeft];
   return sql.on(runner).column<number>('saveStops', rowsOf(stops), explained, ...counted);
 }
 

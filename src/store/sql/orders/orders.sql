@@ -4,6 +4,14 @@
 -- While stops are only observed, none is taken.
 (SELECT CASE WHEN coalesce(mode, $4) = 'observe' THEN 0 ELSE $2::integer END FROM stop_control)
 
+-- part: ownAtMost
+-- Nor one of cardpoll's own decision that would wait, after its status was asked, until readings were compared.
+(SELECT CASE
+    WHEN coalesce(mode, $4) = 'observe' THEN 0
+    WHEN watched_until > clock_timestamp() AND jump_accepted_at IS NULL THEN least($2::integer, greatest(0, unwatched_left))
+    ELSE $2::integer END
+  FROM stop_control)
+
 -- name: orders.due
 -- How many orders are due. $1 at most, $2 stops and $3 resumes that are counted at most, $4 mode unless one was set.
 SELECT least($1::integer, stops.due + resumes.due) AS due
@@ -16,7 +24,7 @@ FROM (
       SELECT FROM card_stops WHERE state = 'requested' AND authority = 'released' AND due_at <= statement_timestamp() LIMIT {stopsAtMost}
     ) AS released)
     + (SELECT count(*) FROM (
-      SELECT FROM card_stops WHERE state = 'requested' AND authority IS NULL AND due_at <= statement_timestamp() LIMIT {stopsAtMost}
+      SELECT FROM card_stops WHERE state = 'requested' AND authority IS NULL AND due_at <= statement_timestamp() LIMIT {ownAtMost}
     ) AS over_package) AS due
 ) AS stops, (
   SELECT count(*) AS due FROM (
@@ -39,7 +47,7 @@ WITH ordered AS MATERIALIZED (
 ), over_package AS MATERIALIZED (
   SELECT ctid AS place, card_id, due_at FROM card_stops
   WHERE state = 'requested' AND authority IS NULL AND due_at <= statement_timestamp()
-  ORDER BY due_at LIMIT {stopsAtMost} FOR UPDATE SKIP LOCKED
+  ORDER BY due_at LIMIT {ownAtMost} FOR UPDATE SKIP LOCKED
 ), resumes AS MATERIALIZED (
   SELECT ctid AS place, card_id, due_at FROM card_resumes
   WHERE state = 'waiting' AND due_at <= statement_timestamp()

@@ -14,6 +14,19 @@ s.state = ANY ($1::text[]) AND (NOT $5::boolean OR coalesce(s.authority, '') = '
     WHERE k.card_id = s.card_id AND NOT k.stopped AND u.used_mb > k.allowance_mb AND NOT u.closed
   ))
 
+-- part: overSince
+-- Cards that are over their package, by stops of cardpoll's own decision: with what they showed before their last step, and when the stop was
+-- judged, whatever came of it. By time of the stop.
+SELECT c.carrier_id, u.jump_from_mb AS before_mb, s.reading_mb AS shown_mb, s.requested_at,
+  s.state = 'requested' AND s.charged_at IS NULL AS waits
+FROM of_jump CROSS JOIN LATERAL (
+  SELECT * FROM card_stops
+  WHERE coalesce(completed_at, requested_at) >= of_jump.since AND requested_at >= of_jump.since
+    AND state IN ('held', 'observed', 'requested', 'done') AND coalesce(authority, '') <> 'operator' AND reading_mb IS NOT NULL
+) AS s
+JOIN cards c ON c.card_id = s.card_id AND c.iccid = s.iccid
+JOIN card_usage u ON u.card_id = s.card_id AND u.month = s.month AND u.used_mb > c.allowance_mb AND NOT u.closed
+
 -- name: stops.ofCard
 -- The newest stops of a card. $1 card id, $2 stops at most.
 SELECT {stop}
@@ -137,14 +150,18 @@ LIMIT $2::integer
 -- name: stops.readControl
 -- $1 rows that are counted at most.
 SELECT json_build_object(
-    'since', extract(epoch FROM c.jump_since) * 1000, 'acceptedAt', extract(epoch FROM c.jump_accepted_at) * 1000,
+    'since', extract(epoch FROM c.jump_since) * 1000, 'carrierId', c.jump_carrier, 'acceptedAt', extract(epoch FROM c.jump_accepted_at) * 1000,
     'overAt', extract(epoch FROM c.jump_over_at) * 1000, 'doubtfulUntil', extract(epoch FROM c.jump_doubtful_until) * 1000
   ) AS jump_facts,
   c.mode AS "set_mode.mode", c.mode_since AS "set_mode.since", c.mode_by AS "set_mode.by", c.mode_reason AS "set_mode.reason",
-  c.jump_since AS "jump.since", c.jump_factor AS "jump.factor", c.jump_baseline AS "jump.baseline_mb_per_hour",
+  c.jump_since AS "jump.since", c.jump_carrier AS "jump.carrier_id", c.jump_factor AS "jump.factor", c.jump_baseline AS "jump.baseline_mb_per_hour",
   c.jump_recent AS "jump.recent_mb_per_hour", c.jump_accepted_at AS "jump.accepted_at",
   CASE WHEN c.jump_since IS NOT NULL THEN c.jump_is_step END AS "jump.is_step",
   (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+  coalesce(c.watched_until > clock_timestamp(), false) AND c.unwatched_left <= 0 AND c.jump_accepted_at IS NULL AND EXISTS (
+    SELECT FROM card_stops
+    WHERE state = 'requested' AND authority IS NULL AND due_at <= statement_timestamp() - interval '5 seconds'
+  ) AS waits_for_watch,
   c.minute AS "counts.minute", c.by_minute AS "counts.by_minute", c.by_quarter AS "counts.by_quarter",
   (SELECT count(*) FROM card_stops
     WHERE authority IS NOT NULL AND charged_at >= date_trunc('minute', statement_timestamp()) - interval '1 minute') AS ordered,
@@ -175,21 +192,38 @@ UPDATE stop_control SET mode = $1, mode_since = statement_timestamp(), mode_by =
     THEN coalesce(jump_accepted_at, statement_timestamp()) ELSE jump_accepted_at END
 
 -- name: stops.readJump
-SELECT jump_since AS since, jump_factor AS factor, jump_baseline AS baseline_mb_per_hour,
+SELECT jump_since AS since, jump_carrier AS carrier_id, jump_factor AS factor, jump_baseline AS baseline_mb_per_hour,
   jump_recent AS recent_mb_per_hour, jump_accepted_at AS accepted_at, jump_is_step AS is_step
 FROM stop_control
 WHERE jump_since IS NOT NULL
 
 -- name: stops.overSinceJump
--- Cards that are over their package since the present jump began, or up to $2 ms before, at most $1: with what they showed before their last
--- step, and when their stop was judged, whatever came of it. With right readings again they are none. By time of the stop.
-SELECT u.jump_from_mb AS before_mb, s.reading_mb AS shown_mb
-FROM (SELECT jump_since - $2::float8 * interval '1 millisecond' AS since FROM stop_control WHERE jump_since IS NOT NULL) jump
-JOIN card_stops s ON coalesce(s.completed_at, s.requested_at) >= jump.since AND s.requested_at >= jump.since
-  AND s.state IN ('held', 'observed', 'requested', 'done') AND s.reading_mb IS NOT NULL
-JOIN cards c ON c.card_id = s.card_id AND c.iccid = s.iccid
-JOIN card_usage u ON u.card_id = s.card_id AND u.month = s.month AND u.used_mb > c.allowance_mb AND NOT u.closed
+-- Since the present jump began, or up to $2 ms before, at most $1.
+WITH of_jump AS (
+  SELECT jump_since - $2::float8 * interval '1 millisecond' AS since, jump_carrier FROM stop_control WHERE jump_since IS NOT NULL
+)
+{overSince}
+WHERE coalesce(of_jump.jump_carrier = c.carrier_id, true)
+ORDER BY coalesce(s.completed_at, s.requested_at) DESC
 LIMIT $1::integer
+
+-- name: stops.overSince
+-- In the last $2 ms, at most $1, without the carrier whose jump is on.
+WITH of_jump AS (
+  SELECT clock_timestamp() - $2::float8 * interval '1 millisecond' AS since, jump_carrier FROM stop_control
+)
+{overSince}
+WHERE coalesce(of_jump.jump_carrier <> c.carrier_id, true)
+ORDER BY coalesce(s.completed_at, s.requested_at) DESC
+LIMIT $1::integer
+
+-- name: stops.unwatchedLeft
+SELECT unwatched_left AS left FROM stop_control
+
+-- name: stops.noteWatched
+-- $1 stops that may be called until readings were compared again; NULL: as many as before. $2 ms in which they will be.
+UPDATE stop_control SET unwatched_left = coalesce($1::integer, unwatched_left),
+  watched_until = clock_timestamp() + $2::float8 * interval '1 millisecond'
 
 -- name: stops.noteStep
 -- Returns a row if this was not known.
@@ -198,17 +232,18 @@ WHERE jump_since IS NOT NULL AND jump_accepted_at IS NULL AND NOT jump_is_step
 RETURNING only_row
 
 -- name: stops.beginJump
--- $1 factor, $2 baseline, $3 recent growth, MB per hour. Returns a row if there was no jump, or an accepted one that this one
--- goes on from: that one never ended by growth as before it.
+-- $1 factor, $2 baseline, $3 recent growth, MB per hour, $4 carrier or NULL for the fleet, $5 whether it is a step. Returns a row if there was
+-- no jump, or one of another carrier, or an accepted one that this one goes on from: that one never ended by growth as before it.
 UPDATE stop_control SET jump_since = clock_timestamp(), jump_factor = $1, jump_baseline = $2, jump_recent = $3,
-  jump_accepted_at = NULL, jump_is_step = false,
-  jump_doubtful_until = CASE WHEN jump_since IS NULL THEN jump_doubtful_until ELSE clock_timestamp() END
-WHERE jump_since IS NULL OR jump_accepted_at IS NOT NULL AND jump_recent <= $2
+  jump_accepted_at = NULL, jump_is_step = $5::boolean,
+  jump_carrier = CASE WHEN jump_since IS NULL OR jump_carrier = $4::integer THEN $4::integer END,
+  jump_doubtful_until = CASE WHEN jump_accepted_at IS NULL THEN jump_doubtful_until ELSE clock_timestamp() END
+WHERE jump_since IS NULL OR jump_carrier <> coalesce($4::integer, -1) OR jump_accepted_at IS NOT NULL AND jump_recent <= $2
 RETURNING jump_since
 
 -- name: stops.endJump
 -- $1 whether growth is as before. Otherwise what it held stays doubtful. Returns a row if there was a jump.
-UPDATE stop_control SET jump_since = NULL, jump_accepted_at = NULL, jump_is_step = false,
+UPDATE stop_control SET jump_since = NULL, jump_accepted_at = NULL, jump_is_step = false, jump_carrier = NULL,
   jump_over_at = CASE WHEN $1::boolean THEN clock_timestamp() ELSE jump_over_at END,
   jump_doubtful_until = CASE WHEN $1::boolean THEN jump_doubtful_until ELSE clock_timestamp() END
 WHERE jump_since IS NOT NULL

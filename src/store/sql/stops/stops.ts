@@ -7,7 +7,7 @@ import { holdEnd, isUnwanted, runsOver } from '../../../domain/orders/decide.ts'
 import { movedOn, type StopCounts } from '../../../domain/orders/stop-budget.ts';
 import { stopOrdered } from '../../../domain/orders/stop-outcomes.ts';
 import type { SliceOf } from '../../../domain/page.ts';
-import type { SteppedCard } from '../../../domain/results/fleet-level.ts';
+import type { OverCard, SteppedCard } from '../../../domain/results/fleet-level.ts';
 import { SEEN_WITHIN_MS } from '../../../domain/results/usage-growth.ts';
 import {
   OVER_RUNNING_COUNTED,
@@ -143,7 +143,8 @@ function holdOf({ state, heldBy, requestedAtMs }: CardStop, jump: JumpFacts) {
   return { heldFor, heldUntilMs: heldUntil === null ? null : Math.round(heldUntil) };
 }
 
-interface ControlRow extends Pick<StopControl, 'setMode' | 'jump' | 'observed' | 'released' | 'resumedDay'> {
+interface ControlRow
+  extends Pick<StopControl, 'setMode' | 'jump' | 'waitsForWatch' | 'observed' | 'released' | 'resumedDay'> {
   readonly now: number;
   readonly counts: StopCounts;
   readonly jumpFacts: JumpFacts;
@@ -180,9 +181,13 @@ export function sqlStopControl(client: SqlClient): StopControlRecords {
       walkingIndexes(client, (tx) =>
         sql.on(tx).rows<SteppedCard>('overSinceJump', JUMP_SAMPLE, SEEN_WITHIN_MS),
       ),
+    overSince: (windowMs) =>
+      walkingIndexes(client, (tx) => sql.on(tx).rows<OverCard>('overSince', JUMP_SAMPLE, windowMs)),
+    unwatchedLeft: () => db.count('unwatchedLeft'),
+    noteWatched: (left, forMs) => db.run('noteWatched', left, forMs),
     noteStep: () => db.hasRow('noteStep'),
-    beginJump: ({ factor, baselineMbPerHour, recentMbPerHour }) =>
-      db.hasRow('beginJump', factor, baselineMbPerHour, recentMbPerHour),
+    beginJump: ({ factor, baselineMbPerHour, recentMbPerHour, carrierId, isStep }) =>
+      db.hasRow('beginJump', factor, baselineMbPerHour, recentMbPerHour, carrierId, isStep),
     endJump: (ends) => db.hasRow('endJump', ends === 'back'),
   };
 }

@@ -18,6 +18,7 @@ import { breachesOf } from '../../../support/metric-conventions.ts';
 import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
 import type { RedisServer } from '../../../support/redis-server.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
+import { OF_FLEET } from '../../../support/stop-rules.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const TOKEN = { role: 'viewer' as const, token: 'viewer-token-viewer-token' };
@@ -190,7 +191,12 @@ describe('stops', () => {
 
   it('metrics show the mode, the budget, and how many stops wait', async () => {
     await api.records.stopControl.setMode('observe', 'anna', 'a new gateway');
-    await api.records.stopControl.beginJump({ factor: 30, baselineMbPerHour: 1, recentMbPerHour: 30 });
+    await api.records.stopControl.beginJump({
+      factor: 30,
+      baselineMbPerHour: 1,
+      recentMbPerHour: 30,
+      ...OF_FLEET,
+    });
     const { values } = await scrapeAnew({});
     expect(Object.fromEntries(values)).toMatchObject({
       'cardpoll_stops_mode{mode="enforce"}': 0,

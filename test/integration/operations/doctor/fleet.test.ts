@@ -7,7 +7,7 @@ import { ruleFields } from '../../../support/alert-rules.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
-import { DEFAULT_STOPS } from '../../../support/stop-rules.ts';
+import { DEFAULT_STOPS, OF_FLEET } from '../../../support/stop-rules.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const NOW = '2026-11-15T12:00:00Z';
@@ -309,7 +309,12 @@ describe('stops', () => {
     await allInRings();
     await database.sql(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, held_by)
       SELECT id, '2026-11-01', '', 2, 1, 'held', 'usage_jump' FROM generate_series(41, 42) id`);
-    await stores.records.stopControl.beginJump({ factor: 30, baselineMbPerHour: 1, recentMbPerHour: 30 });
+    await stores.records.stopControl.beginJump({
+      factor: 30,
+      baselineMbPerHour: 1,
+      recentMbPerHour: 30,
+      ...OF_FLEET,
+    });
     // The health of the fleet does not wait for a slow database: the figures come with one of the next readings.
     const findings = await waitFor(async () => {
       const all = await look();

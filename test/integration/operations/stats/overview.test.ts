@@ -17,7 +17,7 @@ import { TESTER_MEANS } from '../../../support/message-means.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
-import { DEFAULT_STOPS } from '../../../support/stop-rules.ts';
+import { DEFAULT_STOPS, OF_FLEET } from '../../../support/stop-rules.ts';
 
 let database: OperatedStores;
 let stores: OperatedStores;
@@ -304,6 +304,7 @@ describe('a task type', () => {
       factor: 1024,
       baselineMbPerHour: 0.05,
       recentMbPerHour: 51.2,
+      ...OF_FLEET,
     });
     const [jump] = (await stats.overview()).healthReasons.filter(({ code }) => code === 'usage_jump');
     expect(jump).toMatchObject({ taskType: 'package', severity: 'alert', since: expect.any(Date) });

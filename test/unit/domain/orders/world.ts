@@ -88,6 +88,7 @@ export interface World {
 }
 
 const NO_COUNTS = {
+  unwatchedLeft: 0,
   minute: Math.floor(BEGIN / 60_000),
   byMinute: Array<number>(MINUTE_SLOTS).fill(0),
   byQuarter: Array<number>(QUARTER_SLOTS).fill(0),
@@ -103,7 +104,7 @@ export function firstWorld(count: number): World {
   const cards = Array.from({ length: count }, (_, i): WorldCard => {
     const iccid = `sim ${i}`;
     const card = {
-      ...{ cardId: i, iccid, vendorId: null, allowanceMb: SMALL_MB, stopped: false },
+      ...{ cardId: i, carrierId: 7, iccid, vendorId: null, allowanceMb: SMALL_MB, stopped: false },
       ...{ iccidChangedAt: null, allowanceChangedAt: null },
     };
     const newestUsage = usageOf('2026-11', 10, BEGIN - 1, iccid);
@@ -121,8 +122,15 @@ function factsOf({ now, month }: World, { facts, resumes }: WorldCard): CardOrde
 }
 
 function controlOf({ mode, counts, now }: World): StopControlFacts {
-  const jump = { since: null, acceptedAt: null, overAt: null, doubtfulUntil: null };
-  return { mode, counts: movedOn(counts, now), maxPerHour: BUDGET, maxPerDay: null, jump };
+  const jump = { since: null, carrierId: null, acceptedAt: null, overAt: null, doubtfulUntil: null };
+  return {
+    mode,
+    counts: movedOn(counts, now),
+    maxPerHour: BUDGET,
+    maxPerDay: null,
+    watchedUntil: null,
+    jump,
+  };
 }
 
 /** As the record store saves them. */

@@ -1,6 +1,14 @@
-// The second witness of a jump: whether most cards that went over their package show the same factor, difference or value.
-import { expect, it } from 'vitest';
-import { fleetLevelOf, type SteppedCard } from '../../../../src/domain/results/fleet-level.ts';
+// The second witness of a jump: whether most cards that went over their package show the same factor, difference or value; and how many
+// step over it at a time.
+import { describe, expect, it } from 'vitest';
+import {
+  callsLeft,
+  compareReadings,
+  fleetLevelOf,
+  type OverCard,
+  type ReadingPace,
+  type SteppedCard,
+} from '../../../../src/domain/results/fleet-level.ts';
 
 const CARDS = 60;
 
@@ -38,4 +46,107 @@ it('few cards that went over say nothing about the fleet', () => {
   expect(fleetLevelOf([])).toBe('few');
   expect(fleetLevelOf(shown((mb) => 8 * mb, 20))).toBe('few');
   expect(fleetLevelOf(shown((mb) => 8 * mb, 21))).toBe('step');
+});
+
+describe('cards that go over their package', () => {
+  /** One after the other, the latest first. */
+  const over = (
+    cards: number,
+    everyMs: number,
+    after: (mb: number, i: number) => number,
+    carrierId = 1,
+  ): OverCard[] =>
+    shown(after, cards).map((card, i) => ({ ...card, carrierId, requestedAtMs: -everyMs * i, waits: true }));
+  const eightfold = (mb: number) => 8 * mb;
+  const upload = (mb: number, i: number) => mb + 300 + ((i * 7_919) % 500);
+  const pace = (ofFleet: number, ...ofCarriers: number[]): ReadingPace => ({
+    ofFleet,
+    ofCarriers: new Map((ofCarriers.length === 0 ? [ofFleet] : ofCarriers).map((each, i) => [i + 1, each])),
+  });
+
+  it.each<[string, OverCard[], ReadingPace, object]>([
+    ['few at once', over(20, 10, eightfold), pace(60), { level: 'calm' }],
+    [
+      'all of those that are read, alike',
+      over(21, 17, eightfold),
+      pace(60),
+      { level: 'step', carrierId: null },
+    ],
+    [
+      'a tenth of those that are read, alike',
+      over(60, 160, eightfold),
+      pace(60),
+      { level: 'step', carrierId: null },
+    ],
+    ['one in 60 that are read, alike', over(200, 1_000, eightfold), pace(60), { level: 'calm' }],
+    [
+      'all, and a card a second after them',
+      [
+        ...over(15, 1_000, upload),
+        ...over(40, 17, eightfold).map((card) => ({ ...card, requestedAtMs: card.requestedAtMs - 15_000 })),
+      ],
+      pace(60),
+      { level: 'step' },
+    ],
+    ['many, by what each has', over(57, 17, upload), pace(60), { level: 'many' }],
+    [
+      'many, each by its whole life',
+      over(57, 17, (mb, i) => mb + 2_000 + ((i * 104_729) % 60_000)),
+      pace(60),
+      { level: 'many' },
+    ],
+    [
+      'many, by their first reading',
+      over(57, 17, eightfold).map((card) => ({ ...card, beforeMb: null })),
+      pace(60),
+      { level: 'calm' },
+    ],
+    ['many, although their counters fell', over(57, 17, (mb) => mb / 8), pace(60), { level: 'calm' }],
+    [
+      'those of a small carrier, alike',
+      over(30, 500, eightfold, 2),
+      pace(60, 58, 2),
+      { level: 'step', carrierId: 2 },
+    ],
+    [
+      'those of a small carrier, by what each has',
+      over(30, 500, upload, 2),
+      pace(60, 58, 2),
+      { level: 'many' },
+    ],
+    [
+      'those of two carriers, alike',
+      [...over(30, 17, eightfold), ...over(30, 17, eightfold, 2)],
+      pace(60, 30, 30),
+      { level: 'step', carrierId: null },
+    ],
+    [
+      'those of a carrier that is not counted',
+      over(30, 500, eightfold, 3),
+      pace(60, 58, 2),
+      { level: 'step', carrierId: 3 },
+    ],
+  ])('%s', (_, sample, read, expected) => {
+    expect(compareReadings(sample, read)).toMatchObject(expected);
+  });
+
+  it('a step has the factor of the card in the middle', () => {
+    expect(compareReadings(over(50, 17, eightfold), pace(60))).toMatchObject({
+      factor: expect.closeTo(8, 1),
+    });
+  });
+
+  it('those that wait are called when they were compared, and the first few of a step count', () => {
+    expect(callsLeft([], 20)).toBe(20);
+    const called = (cards: OverCard[]) => cards.map((card) => ({ ...card, waits: false }));
+    expect(callsLeft(called(over(12, 10, eightfold)), 20)).toBe(8);
+    expect(callsLeft(called(over(200, 1_000, upload)), 20)).toBe(20);
+    expect(callsLeft(over(200, 1_000, upload), 20)).toBe(220);
+    expect(
+      callsLeft(
+        called(over(57, 17, upload)).map((card) => ({ ...card, beforeMb: null })),
+        20,
+      ),
+    ).toBe(20);
+  });
 });

@@ -35,7 +35,7 @@ beforeEach(() => {
       jump: async () => jump,
       beginJump: async (begun) => {
         if (jump !== null && jump.acceptedAtMs === null) return false;
-        jump = { ...begun, sinceMs: clock.now(), acceptedAtMs: null, isStep: false };
+        jump = { ...begun, sinceMs: clock.now(), acceptedAtMs: null };
         return true;
       },
       overSinceJump: async () => over,
@@ -214,5 +214,8 @@ it('ends a jump that an operator accepted, whatever the level is', async () => {
   await read(10, NORMAL);
   if (jump !== null) jump = { ...jump, acceptedAtMs: clock.now() };
   await read(10, NORMAL);
+  expect(jump, 'does not begin again while it lasts').not.toBeNull();
+  over = [];
+  await read(1, NORMAL);
   expect(jump).toBeNull();
 });
