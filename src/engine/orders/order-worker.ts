@@ -18,7 +18,7 @@ import { isStoppable } from './wanted-stops.ts';
 /** Orders that are carried out at a time. */
 const AT_ONCE = 200;
 /** Rest when nothing is due. An order of this instance ends it. */
-const IDLE_REST_MS = 1_000;
+const IDLE_REST_MS = 500;
 /** Rest while polls hold the slots, or orders wait for calls. */
 const FULL_REST_MS = 25;
 /** Rest while package is paused, or the gateway takes no such calls. */

@@ -17,7 +17,7 @@ import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import type { StopControlRecords } from '../../store/ports/records/stop-records.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
-const LOOK_EVERY_MS = 500;
+const LOOK_EVERY_MS = 250;
 /** If no leader compares for so long, no stop waits for it. */
 const WATCHED_FOR_MS = 60_000;
 const NOTE_EVERY_MS = 15_000;
