@@ -18,6 +18,9 @@ export interface ReadingCounts {
   readonly seconds: number;
   /** Those that were not believed; 0 for a task type that reads no usage. */
   readonly implausible: number;
+  /** Those of cards that have used something, and those of them that stay far below it. */
+  readonly counters: number;
+  readonly fallen: number;
   /** The mode of stops in force; null: not known. */
   readonly stopMode: StopMode | null;
 }
@@ -25,8 +28,24 @@ export interface ReadingCounts {
 /** With fewer readings a share says little. */
 const LEAST_READINGS = 10;
 const IMPLAUSIBLE_PERCENT = { warningAbove: 5, alertAbove: 50 };
+const DEAD_PERCENT = { warningAbove: 20, alertAbove: 50 };
 
-export function readingReasons({ total, seconds, implausible, stopMode }: ReadingCounts): Cause[] {
+export function readingReasons(counts: ReadingCounts): Cause[] {
+  return [...implausibleReasons(counts), ...deadReasons(counts)];
+}
+
+/** The usage stays what it was, and no card is stopped by such readings: it is no longer known which one should be. */
+function deadReasons({ counters, seconds, fallen }: ReadingCounts): Cause[] {
+  const percent = (100 * fallen) / Math.max(1, counters);
+  if (counters < LEAST_READINGS || percent <= DEAD_PERCENT.warningAbove) return [];
+  const text =
+    `${grouped(fallen)} of ${grouped(counters)} readings of the last ${spanWords(seconds)} show less than half of what their cards had used (${percentDown(percent, 1)} %), not for the first time: ` +
+    'the usage of these cards is not known any more, and none that goes over its package is stopped; compare some with the carrier';
+  const severity = percent > DEAD_PERCENT.alertAbove ? 'alert' : 'warning';
+  return [{ code: 'readings_dead', severity, text, command: 'cardpoll gateway try --interface flow' }];
+}
+
+function implausibleReasons({ total, seconds, implausible, stopMode }: ReadingCounts): Cause[] {
   const percent = (100 * implausible) / Math.max(1, total);
   if (total < LEAST_READINGS || percent <= IMPLAUSIBLE_PERCENT.warningAbove) return [];
   const text =
@@ -55,7 +74,8 @@ function suspectedWords(usage: UsageMonth | null): string[] {
 }
 
 function implausibleWords({ succeeded: total, seconds, implausible }: StatsReading['window']): string[] {
-  if (readingReasons({ total, seconds, implausible, stopMode: null }).length === 0) return [];
+  const counts = { total, seconds, implausible, counters: 0, fallen: 0, stopMode: null };
+  if (implausibleReasons(counts).length === 0) return [];
   return [
     `${implausible} of ${total} readings of the fleet were not believed in the last five minutes: if its own are among them, its log lines have implausible_mb`,
   ];

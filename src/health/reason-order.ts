@@ -3,7 +3,12 @@
 import type { HealthReason, ReasonCode } from './reason.ts';
 
 /** Customers are cut off, or are about to be. */
-const OF_CUSTOMERS: readonly ReasonCode[] = ['stop_surge', 'usage_jump', 'implausible_readings'];
+const OF_CUSTOMERS: readonly ReasonCode[] = [
+  'stop_surge',
+  'usage_jump',
+  'implausible_readings',
+  'readings_dead',
+];
 
 /** What follows where more comes due than is polled. */
 const TOO_FEW_POLLS: readonly ReasonCode[] = [

@@ -22,6 +22,7 @@ export const REASON_CODES = [
   'stops_held',
   'usage_jump',
   'implausible_readings',
+  'readings_dead',
   'no_worker',
   'no_scheduler',
   'database_outage',

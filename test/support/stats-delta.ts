@@ -10,6 +10,8 @@ const NOTHING: StatsDelta = {
   succeededMs: 0,
   limitReached: 0,
   implausible: 0,
+  counters: 0,
+  fallen: 0,
   durations: {},
   reasons: {},
   carriers: new Map(),

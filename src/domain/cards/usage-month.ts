@@ -96,6 +96,22 @@ export function applyReading(
   return wasAhead || differs(last, next) ? next : null;
 }
 
+/**
+ * What a reading says about the counter of a card that has used something in this month. One that fell stays below half of the highest
+ * reading: the gateway shows nothing any more, or the counter has restarted within the month.
+ * @param next the usage after the reading; null: it has changed nothing
+ * @returns null: the card has used less than a megabyte, or the month has begun and its counter may restart
+ */
+export function counterIn(
+  last: UsageMonth | null,
+  next: UsageMonth | null,
+  { usedMb: shownMb }: Pick<Reading, 'usedMb'>,
+): 'counts' | 'fallen' | null {
+  if (last === null || last.lastReadingMb < SMALL_MB || isRestartExpected(last)) return null;
+  const isSuspected = last.suspectedMb !== null && (next ?? last).suspectedMb !== null;
+  return isSuspected && shownMb < last.lastReadingMb / 2 ? 'fallen' : 'counts';
+}
+
 /** The first reading of a SIM that the card did not have before. */
 function baselineAfter(last: UsageMonth, { usedMb: shownMb, atMs, month }: Reading): UsageMonth {
   const usedMb = month > last.month ? 0 : last.usedMb;

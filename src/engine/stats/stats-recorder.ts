@@ -20,6 +20,8 @@ const zero = () => ({
   succeededMs: 0,
   limitReached: 0,
   implausible: 0,
+  counters: 0,
+  fallen: 0,
   durations: {} as Record<number, number>,
   reasons: {} as Record<string, number>,
   carriers: new Map<number, { polls: number; failed: number }>(),
@@ -83,6 +85,12 @@ export class StatsRecorder extends LoopService<
   countImplausible(taskType: TaskType): void {
     this.#open[taskType].implausible += 1;
     this.#addGrowth(taskType, DOUBTFUL_BUCKET);
+  }
+
+  /** Counts a reading of a card that has used something, in addition to its growth. */
+  countCounter(taskType: TaskType, counter: 'counts' | 'fallen'): void {
+    this.#open[taskType].counters += 1;
+    if (counter === 'fallen') this.#open[taskType].fallen += 1;
   }
 
   #addGrowth(taskType: TaskType, bucket: number): void {

@@ -3,7 +3,13 @@
 // the task of a task type; used by the engine, which gives one to every worker.
 import type { Card } from '../../domain/cards/card.ts';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
-import { applyReading, isImplausible, type UsageMonth, usedInMonth } from '../../domain/cards/usage-month.ts';
+import {
+  applyReading,
+  counterIn,
+  isImplausible,
+  type UsageMonth,
+  usedInMonth,
+} from '../../domain/cards/usage-month.ts';
 import { rounded } from '../../domain/numbers.ts';
 import { growthMbPerHour } from '../../domain/results/usage-growth.ts';
 import type { TaskType } from '../../domain/task-type.ts';
@@ -52,6 +58,7 @@ export class CarddataTask implements Task {
     const usedMb = usedInMonth(next ?? card.usage, month);
     const doubt = this.#doubt(card.usage, reading);
     const usageMbPerHour = growthMbPerHour(card.usage, reading);
+    const counter = counterIn(card.usage, next, reading);
     const polled = { ...polledNow(this.taskType, card, deadline), polledAtMs: atMs };
     return {
       outcome:
@@ -70,6 +77,7 @@ export class CarddataTask implements Task {
       },
       ...(usageMbPerHour === null ? {} : { usageMbPerHour }),
       ...(doubt === null ? {} : { implausible: true as const }),
+      ...(counter === null ? {} : { counter }),
     };
   }
 

@@ -51,6 +51,7 @@ export class CardPoller {
       stats.countSucceeded(task.taskType, durationMs, card.carrierId);
       if (result.usageMbPerHour !== undefined) stats.countUsageGrowth(task.taskType, result.usageMbPerHour);
       if (result.implausible) stats.countImplausible(task.taskType);
+      if (result.counter !== undefined) stats.countCounter(task.taskType, result.counter);
       const { cardId, iccid } = card;
       this.#logCompleted({ card_id: cardId, iccid, ...result.fields, duration_ms: durationMs });
       return { outcome: result.outcome };

@@ -13,6 +13,8 @@ export interface TaskResult {
   readonly usageMbPerHour?: number;
   /** The reading of usage was not believed. */
   readonly implausible?: true;
+  /** Of a reading of usage: counterIn. */
+  readonly counter?: 'counts' | 'fallen';
 }
 
 export interface Task {

@@ -97,6 +97,15 @@ describeLiveStore('statistics', (live) => {
     expect((await stats.read('package')).window).toMatchObject({ succeeded: 0, implausible: 0 });
   });
 
+  it('count readings of cards that have used something, and those that fell', async () => {
+    const { stats } = live.store;
+    const delta = { succeeded: 3, failed: 0, durationMs: 50 };
+    await stats.record('carddata', 'a', 1, statsDelta({ ...delta, counters: 3, fallen: 2 }));
+    await stats.record('carddata', 'b', 1, statsDelta({ ...delta, counters: 1 }));
+    await stats.record('carddata', 'b', 2, statsDelta({ ...delta, counters: 2, fallen: 1 }));
+    expect((await stats.read('carddata')).window).toMatchObject({ counters: 6, fallen: 3 });
+  });
+
   it('keep by minute how fast readings of usage grew', async () => {
     const { stats } = live.store;
     const sums = { succeeded: 3, failed: 2, durationMs: 50 };

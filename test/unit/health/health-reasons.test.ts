@@ -54,7 +54,7 @@ const FINE: TaskHealthInputs = {
   intervalSeconds: 60,
   achievedIntervalSeconds: 60,
   stops: CALM_STOPS,
-  readings: { total: 100, seconds: 20, implausible: 5, stopMode: 'enforce' },
+  readings: { total: 100, seconds: 20, implausible: 5, counters: 0, fallen: 0, stopMode: 'enforce' },
   polls: 0,
   held: 0,
   judgedSeconds: 300,
@@ -647,7 +647,14 @@ describe('the order of reasons', () => {
   it('begins with what cuts customers off', () => {
     // Of a fleet of 1.5 million: the reason does not wait for a part of a large budget.
     const stops = { ...CALM_STOPS, doneTwoMinutes: 807, doneHour: 807, doneDay: 2_877, budgetHour: 15_000 };
-    const readings = { total: 100, seconds: 20, implausible: 61, stopMode: 'enforce' as const };
+    const readings = {
+      total: 100,
+      seconds: 20,
+      implausible: 61,
+      counters: 0,
+      fallen: 0,
+      stopMode: 'enforce' as const,
+    };
     const [first, second] = taskReasons({
       ...FINE,
       taskType: 'package',

@@ -4,7 +4,43 @@ import { doubtWords, type ReadingCounts, readingReasons } from '../../../src/hea
 import type { StatsReading } from '../../../src/store/ports/live/poll-stats.ts';
 
 const reasons = (over: Partial<ReadingCounts>) =>
-  readingReasons({ total: 2_000, seconds: 300, implausible: 0, stopMode: 'enforce', ...over });
+  readingReasons({
+    total: 2_000,
+    seconds: 300,
+    implausible: 0,
+    counters: 0,
+    fallen: 0,
+    stopMode: 'enforce',
+    ...over,
+  });
+
+describe('readings that fell, and stay there', () => {
+  it('are an alert when they are more than half of those of cards that had used something', () => {
+    expect(reasons({ counters: 300, fallen: 300 })).toEqual([
+      {
+        code: 'readings_dead',
+        severity: 'alert',
+        text:
+          '300 of 300 readings of the last 5 min show less than half of what their cards had used (100 %), not for the first time: ' +
+          'the usage of these cards is not known any more, and none that goes over its package is stopped; compare some with the carrier',
+        command: 'cardpoll gateway try --interface flow',
+      },
+    ]);
+  });
+
+  it('are a warning when they are a fifth: one carrier', () => {
+    expect(reasons({ counters: 300, fallen: 61 })).toMatchObject([
+      { code: 'readings_dead', severity: 'warning' },
+    ]);
+  });
+
+  it.each([
+    ['up to a share of 20 %', { counters: 300, fallen: 60 }],
+    ['among few cards that had used something', { counters: 9, fallen: 9 }],
+  ])('are no reason %s', (_, counts) => {
+    expect(reasons(counts)).toEqual([]);
+  });
+});
 
 describe('readings that are not believed', () => {
   it('are a warning, with figures and the command that keeps them from stopping cards', () => {

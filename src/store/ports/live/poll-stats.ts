@@ -26,6 +26,9 @@ export type StatsTotals = Readonly<Record<(typeof STATS_TOTALS)[number], number>
 export interface StatsSlot extends PollWindow {
   /** Succeeded polls whose reading of usage was not believed; only of carddata. */
   readonly implausible: number;
+  /** Those of cards that have used something, and those of them whose reading stays far below it; only of carddata. */
+  readonly counters: number;
+  readonly fallen: number;
   readonly durations: Durations;
   /** Kind of failure ([a-z_]+) -> number of failed polls. */
   readonly reasons: Counts<string>;
@@ -172,7 +175,7 @@ export function windowsOf(
 
 /** @param mostCarriers limits the carriers in the sum; without it the sum has all. */
 export function sumOfSlots(slots: readonly StatsSlot[], mostCarriers?: number): StatsSlot {
-  const sum = (field: keyof PollWindow | 'implausible') =>
+  const sum = (field: keyof PollWindow | 'implausible' | 'counters' | 'fallen') =>
     slots.reduce((total, slot) => total + slot[field], 0);
   return {
     succeeded: sum('succeeded'),
@@ -180,6 +183,8 @@ export function sumOfSlots(slots: readonly StatsSlot[], mostCarriers?: number): 
     durationMs: sum('durationMs'),
     succeededMs: sum('succeededMs'),
     implausible: sum('implausible'),
+    counters: sum('counters'),
+    fallen: sum('fallen'),
     durations: sumOfCounts(slots.map(({ durations }) => durations)),
     reasons: sumOfCounts(slots.map(({ reasons }) => reasons)),
     carriers: sumOfCarriers(

@@ -3,7 +3,8 @@
 -- ARGV: 1 instance id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s),
 -- 8 calls answered 429 or 503, 9 calls that timed out, 10 sum of durations of successful polls (ms),
 -- 11 claims that found the limit reached, 12 counts, 13 carriers (stats.ts), 14 most carriers in a slot,
--- 15 growth of usage by rate (stats.ts), 16 minutes of growth to keep, 17 implausible readings
+-- 15 growth of usage by rate (stats.ts), 16 minutes of growth to keep, 17 implausible readings, 18 of cards that
+-- have used something, 19 those that fell
 -- Returns: 1, or 0 when this flush was already counted.
 -- Atomic because a flush that comes twice must count once.
 local last = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or 0)
@@ -16,6 +17,7 @@ redis.call('HSET', KEYS[3], ARGV[1], ARGV[2])
 
 local succeeded, failed, duration = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local succeeded_ms, implausible = tonumber(ARGV[10]), tonumber(ARGV[17])
+local counters, fallen = tonumber(ARGV[18]), tonumber(ARGV[19])
 local now = now_ms()
 redis.call('HSETNX', KEYS[1], 'since_ms', now)
 redis.call('HINCRBY', KEYS[1], 'total', succeeded + failed)
@@ -67,11 +69,12 @@ for i = 1, #window, 2 do
     count, total_ms = count + s + f, total_ms + d
     if index == slot then
       succeeded, failed, duration = succeeded + s, failed + f, duration + d
-      local slot_counts, slot_carriers, slot_ms, slot_implausible =
-        string.match(window[i + 1], '(%S*) ?(%S*) ?(%S*) ?(%S*)', #s + #f + #d + 4)
+      local slot_counts, slot_carriers, slot_ms, slot_implausible, slot_counters, slot_fallen =
+        string.match(window[i + 1], '(%S*) ?(%S*) ?(%S*) ?(%S*) ?(%S*) ?(%S*)', #s + #f + #d + 4)
       -- An older version does not write them: of the durations its share of the polls.
       succeeded_ms = succeeded_ms + (tonumber(slot_ms) or s / math.max(1, s + f) * d)
       implausible = implausible + (tonumber(slot_implausible) or 0)
+      counters, fallen = counters + (tonumber(slot_counters) or 0), fallen + (tonumber(slot_fallen) or 0)
       add_counts(counts, slot_counts)
       add_carriers(slot_carriers)
     end
@@ -85,7 +88,7 @@ for i, id in ipairs(carriers) do
 end
 redis.call('HSET', KEYS[2], exact(slot),
   table.concat({ exact(succeeded), exact(failed), exact(duration), packed_counts(counts),
-    table.concat(packed_carriers, ','), exact(succeeded_ms), exact(implausible) }, ' '))
+    table.concat(packed_carriers, ','), exact(succeeded_ms), exact(implausible), exact(counters), exact(fallen) }, ' '))
 redis.call('PEXPIRE', KEYS[2], 2000 * tonumber(ARGV[6]))
 redis.call('HSET', KEYS[1], 'avg_duration_ms', count > 0 and string.format('%.1f', total_ms / count) or '0')
 

@@ -64,6 +64,8 @@ export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
         packCounts(delta.usageGrowth),
         GROWTH_MINUTES,
         delta.implausible,
+        delta.counters,
+        delta.fallen,
       ]);
     },
 
@@ -122,7 +124,7 @@ export function packCarriers(carriers: PollsByCarrier): string {
 
 /**
  * One slot as text: "<succeeded> <failed> <sum of durations> <counts> <carriers> <sum of the durations of succeeded polls>
- * <implausible readings>", the counts as `<duration bucket or failure reason>=<how many>`, the carriers as
+ * <implausible readings> <readings of cards that have used something> <those that fell>", the counts as `<duration bucket or failure reason>=<how many>`, the carriers as
  * `<id>:<polls>:<failed>`, with commas between. Written by stats-record.lua. An older version ignores what it does not know,
  * and leaves it out when it writes.
  */
@@ -135,6 +137,8 @@ export function unpackSlot(text: string): StatsSlot {
     carriers = '',
     succeededMs,
     implausible = 0,
+    counters = 0,
+    fallen = 0,
   ] = text.split(' ');
   const share = Number(succeeded) / Math.max(1, Number(succeeded) + Number(failed));
   const durations: Record<number, number> = {};
@@ -151,6 +155,8 @@ export function unpackSlot(text: string): StatsSlot {
     durationMs: Number(durationMs),
     succeededMs: succeededMs === undefined ? share * Number(durationMs) : Number(succeededMs),
     implausible: Number(implausible),
+    counters: Number(counters),
+    fallen: Number(fallen),
     durations,
     reasons,
     carriers: new Map(entriesOf(carriers).map(unpackCarrier)),

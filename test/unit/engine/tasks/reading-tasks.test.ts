@@ -126,6 +126,7 @@ describe('carddata', () => {
       },
       fields: { used_mb_month: 15, usage_month: '2026-11', changed: true },
       usageMbPerHour: 14_400,
+      counter: 'counts',
     });
   });
 
@@ -142,6 +143,7 @@ describe('carddata', () => {
         reason: 'not counted: 11253 MB in 60 s is more than 150 Mbit/s',
       },
       usageMbPerHour: 675_180,
+      counter: 'counts',
       implausible: true,
     });
     expect(asked).toEqual([['implausible']]);
@@ -167,6 +169,7 @@ describe('carddata', () => {
     expect(await poll('carddata')).toEqual({
       outcome: polled('carddata'),
       fields: { used_mb_month: 11, usage_month: '2026-11', changed: false },
+      counter: 'counts',
     });
   });
 });

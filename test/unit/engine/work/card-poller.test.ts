@@ -110,6 +110,16 @@ it('counts a reading that was not believed', async () => {
   expect((await counted()).window).toMatchObject({ succeeded: 2, implausible: 1 });
 });
 
+it.each([
+  ['counts', { counters: 1, fallen: 0 }],
+  ['fallen', { counters: 1, fallen: 1 }],
+  [null, { counters: 0, fallen: 0 }],
+] as const)('counts the reading of a card that has used something: %s', async (counter, expected) => {
+  growth = counter === null ? {} : { counter };
+  await poll(makePoller());
+  expect((await counted()).window).toMatchObject(expected);
+});
+
 it('counts and logs a poll that failed, and hands on why', async () => {
   tookMs = 200;
   failure = new GatewayError('http', 'HTTP 500');

@@ -72,6 +72,8 @@ const NO_POLLS = {
   durationMs: 0,
   succeededMs: 0,
   implausible: 0,
+  counters: 0,
+  fallen: 0,
   seconds: 300,
   durations: {},
   reasons: {},

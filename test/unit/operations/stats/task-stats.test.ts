@@ -60,6 +60,8 @@ function reading(
     durationMs,
     succeededMs: 0,
     implausible: 0,
+    counters: 0,
+    fallen: 0,
     seconds: 300,
     durations: {},
     reasons,

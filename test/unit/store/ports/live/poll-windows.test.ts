@@ -5,7 +5,7 @@ const NOW_MS = 1_000_000_000_000;
 const NEWEST = NOW_MS / 10_000;
 
 const slot = (succeeded: number, failed: number): StatsSlot => ({
-  ...{ succeeded, failed, durationMs: 0, succeededMs: 0, implausible: 0 },
+  ...{ succeeded, failed, durationMs: 0, succeededMs: 0, implausible: 0, counters: 0, fallen: 0 },
   ...{ durations: {}, reasons: {}, carriers: new Map() },
 });
 /** @param slots the newest first; the newest one has just begun, and has no poll yet. */

@@ -7,7 +7,15 @@ import {
   unpackSlot,
 } from '../../../../../src/store/redis/stats/stats.ts';
 
-const SUMS = { succeeded: 3, failed: 2, durationMs: 50.5, succeededMs: 40.5, implausible: 2 };
+const SUMS = {
+  succeeded: 3,
+  failed: 2,
+  durationMs: 50.5,
+  succeededMs: 40.5,
+  implausible: 2,
+  counters: 3,
+  fallen: 1,
+};
 const COUNTED = {
   ...SUMS,
   durations: { 0: 1, 12: 4 },
@@ -19,17 +27,18 @@ const COUNTED = {
 };
 const NOTHING = { durations: {}, reasons: {}, carriers: new Map() };
 
-it('has the counts, the carriers, how long the succeeded polls took, and implausible readings', () => {
+it('has the counts, the carriers, how long the succeeded polls took, and readings that are doubtful', () => {
   const counts = packCounts({ ...COUNTED.durations, ...COUNTED.reasons });
   expect(counts).toBe('0=1,12=4,timeout=2');
   expect(packCarriers(COUNTED.carriers)).toBe('-7:4:2,460011:1:0');
-  expect(unpackSlot(`3 2 50.5 ${counts} ${packCarriers(COUNTED.carriers)} 40.5 2`)).toEqual(COUNTED);
+  expect(unpackSlot(`3 2 50.5 ${counts} ${packCarriers(COUNTED.carriers)} 40.5 2 3 1`)).toEqual(COUNTED);
 });
 
 it.each(['3 2 50.5  ', '3 2 50.5 ', '3 2 50.5'])(
   'may have none of them, as of an older version: "%s"',
   (text) => {
-    expect(unpackSlot(text)).toEqual({ ...SUMS, succeededMs: (3 / 5) * 50.5, implausible: 0, ...NOTHING });
+    const unknown = { implausible: 0, counters: 0, fallen: 0 };
+    expect(unpackSlot(text)).toEqual({ ...SUMS, succeededMs: (3 / 5) * 50.5, ...unknown, ...NOTHING });
   },
 );
 
