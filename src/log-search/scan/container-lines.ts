@@ -2,12 +2,7 @@
 // (CRI tags them P, and F at the last; Docker leaves out the final newline), and messages as lists of bytes. Stands before
 // line-scanner.ts; what is none of these passes as it is. What a file holds is seen at its beginning: a runtime writes a file
 // of its own.
-
-/** Where the lines go: a scanner. */
-interface Lines {
-  push(chunk: Buffer): boolean;
-  endLine(): void;
-}
+import type { Region, RegionSink } from './whole-lines.ts';
 
 /** A part of a line: buf[from, to) is its text. */
 interface Part {
@@ -76,120 +71,74 @@ function withText(line: string): string {
 }
 
 /** A line whose last part has not come. */
-class OpenLine {
-  readonly #parts: Buffer[] = [];
-  bytes = 0;
-
-  constructor(
-    /** What the first part has before its text, and behind it: its time is that of the line. */
-    private readonly before: Buffer,
-    private readonly after: Buffer,
-  ) {}
-
-  add(part: Buffer): void {
-    this.#parts.push(Buffer.from(part));
-    this.bytes += part.length;
-  }
-
-  whole(): Buffer {
-    const line = Buffer.concat([this.before, ...this.#parts, this.after, Buffer.from('\n')]);
-    this.#parts.length = 0;
-    this.bytes = 0;
-    return line;
-  }
+interface OpenLine {
+  /** What the first part has before its text, and behind it: its time is that of the line. */
+  readonly before: Buffer;
+  readonly after: Buffer;
+  parts: Buffer[];
+  bytes: number;
 }
 
-export class ContainerLines implements Lines {
+function takeWhole(open: OpenLine): Buffer {
+  const line = Buffer.concat([open.before, ...open.parts, open.after]);
+  open.parts = [];
+  open.bytes = 0;
+  return line;
+}
+
+export class ContainerLines implements RegionSink {
   /** Undefined before the first data; null: nothing is put together. */
   #form: Form | null | undefined;
   #isJournal = false;
-  /** A line without an end passes as it is. */
-  #isEndless = false;
-  /** The end of the last chunk, without a newline. */
-  #rest: Buffer[] = [];
-  #restBytes = 0;
   readonly #open = new Map<string, OpenLine>();
   /** Number of lines that were too long to be joined. */
   longLines = 0;
 
-  constructor(private readonly lines: Lines) {}
+  constructor(private readonly sink: RegionSink) {}
 
-  push(chunk: Buffer): boolean {
-    if (this.#form === undefined) this.#recognize(chunk);
-    if (this.#form === null && !this.#isJournal) return this.lines.push(chunk);
-    const to = chunk.lastIndexOf(NEWLINE) + 1;
-    if (this.#isEndless && to === 0) return this.lines.push(chunk);
-    let goOn = true;
-    let from = 0;
-    if (to > 0 && (this.#restBytes > 0 || this.#isEndless)) {
-      from = chunk.indexOf(NEWLINE) + 1;
-      const end = chunk.subarray(0, from);
-      goOn = this.#isEndless ? this.lines.push(end) : this.#wholeLines(this.#takeRest(end));
-      this.#isEndless = false;
+  /** Passes on what needs no change in as few pieces as possible. */
+  region(region: Region): void {
+    const { buf, from: first, to: end, offset } = region;
+    if (this.#form === undefined) this.#recognize(buf.subarray(first, Math.min(end, first + HEAD_BYTES)));
+    const isAsItIs = (this.#form === null && !this.#isJournal) || region.isPart;
+    let passed = first;
+    for (let from = isAsItIs ? end : first; ; ) {
+      from = this.#nextChange(buf, from, end);
+      if (from >= end) break;
+      const newline = buf.indexOf(NEWLINE, from);
+      const to = newline === -1 || newline > end ? end : newline;
+      const changed = this.#changed(buf, from, to);
+      if (changed !== undefined) {
+        if (from > passed) this.sink.region({ ...region, from: passed, to: from });
+        if (changed !== null) this.#pass(changed, offset + from);
+        passed = to + 1;
+      }
+      from = to + 1;
     }
-    if (from < to) goOn = this.#wholeLines(chunk.subarray(from, to)) && goOn;
-    this.#keep(chunk.subarray(to));
-    return goOn;
+    if (passed < end) this.sink.region({ ...region, from: passed });
   }
 
-  /** Ends the last line, and all that wait for parts. */
-  endLine(): void {
-    if (this.#restBytes > 0) this.#wholeLines(this.#takeRest(Buffer.from('\n')));
-    for (const open of this.#open.values()) this.lines.push(open.whole());
+  /** Ends all lines that wait for parts. */
+  endLines(): void {
+    for (const open of this.#open.values()) this.#pass(takeWhole(open), 0);
     this.#open.clear();
-    this.lines.endLine();
   }
 
-  #recognize(chunk: Buffer): void {
-    const head = chunk.subarray(0, HEAD_BYTES);
+  #pass(line: Buffer, offset: number): void {
+    this.sink.region({ buf: line, from: 0, to: line.length, offset, isPart: false });
+  }
+
+  #recognize(head: Buffer): void {
     this.#isJournal = head.includes(JOURNAL);
     if (head.indexOf(DOCKER_START) !== -1 && head.includes(DOCKER_END)) this.#form = DOCKER_FORM;
     else this.#form = CRI_FILE.test(head.toString('latin1')) ? CRI_FORM : null;
   }
 
-  #takeRest(end: Buffer): Buffer {
-    const whole = Buffer.concat([...this.#rest, end]);
-    this.#rest = [];
-    this.#restBytes = 0;
-    return whole;
-  }
-
-  #keep(bytes: Buffer): void {
-    if (bytes.length === 0) return;
-    this.#rest.push(Buffer.from(bytes));
-    this.#restBytes += bytes.length;
-    if (this.#restBytes <= 2 * MAX_JOINED_BYTES) return;
-    this.lines.push(this.#takeRest(Buffer.alloc(0)));
-    this.#isEndless = true;
-  }
-
-  /** Passes on what needs no change in as few pieces as possible. */
-  #wholeLines(buf: Buffer): boolean {
-    let passed = 0;
-    let goOn = true;
-    const pass = (to: number, line?: Buffer) => {
-      if (to > passed) goOn = this.lines.push(buf.subarray(passed, to)) && goOn;
-      if (line !== undefined) goOn = this.lines.push(line) && goOn;
-    };
-    for (let from = this.#nextChange(buf, 0); from < buf.length; from = this.#nextChange(buf, from)) {
-      const newline = buf.indexOf(NEWLINE, from);
-      const to = newline === -1 ? buf.length : newline;
-      const changed = this.#changed(buf, from, to);
-      if (changed !== undefined) {
-        pass(from, changed ?? undefined);
-        passed = to + 1;
-      }
-      from = to + 1;
-    }
-    pass(buf.length);
-    return goOn;
-  }
-
   /** The first line at or after the line `from` that may have to be changed. */
-  #nextChange(buf: Buffer, from: number): number {
-    if (this.#isJournal || !this.#form || this.#open.size > 0 || from >= buf.length) return from;
+  #nextChange(buf: Buffer, from: number, end: number): number {
+    if (this.#isJournal || !this.#form || this.#open.size > 0 || from >= end) return from;
     const at = this.#form.next(buf, from);
-    return at === -1 ? buf.length : Math.max(from, buf.lastIndexOf(NEWLINE, at) + 1);
+    return at === -1 ? end : Math.max(from, buf.lastIndexOf(NEWLINE, at) + 1);
   }
 
   /** The line to search instead of buf[from, to); null: a later one; undefined: the line itself. */
@@ -200,14 +149,16 @@ export class ContainerLines implements Lines {
     let open = this.#open.get(part.stream);
     if (open === undefined) {
       if (part.isLast) return undefined;
-      open = new OpenLine(Buffer.from(buf.subarray(from, part.from)), Buffer.from(buf.subarray(part.to, to)));
+      const [before, after] = [buf.subarray(from, part.from), buf.subarray(part.to, to)];
+      open = { before: Buffer.from(before), after: Buffer.from(after), parts: [], bytes: 0 };
       this.#open.set(part.stream, open);
     }
-    open.add(buf.subarray(part.from, part.to));
+    open.parts.push(Buffer.from(buf.subarray(part.from, part.to)));
+    open.bytes += part.to - part.from;
     if (part.isLast) this.#open.delete(part.stream);
     else if (open.bytes > MAX_JOINED_BYTES) this.longLines += 1;
     else return null;
-    return open.whole();
+    return takeWhole(open);
   }
 
   #decoded(buf: Buffer, from: number, to: number): Buffer | undefined {

@@ -23,6 +23,7 @@ import { TimeReader } from '../time/time-reader.ts';
 import { zoneNamed } from '../time/zone.ts';
 import { ContainerLines } from './container-lines.ts';
 import { LineScanner, type LineSink, type ScanOptions } from './line-scanner.ts';
+import { WholeLines } from './whole-lines.ts';
 
 /** The matcher of a scan, and the sink for its matches; every attempt gets a new sink. */
 interface ScanJob<Sink extends LineSink> {
@@ -104,7 +105,8 @@ async function scanOpened<Sink extends LineSink>(
 class Attempt {
   readonly #times: TimeReader;
   readonly #scanner: LineScanner;
-  readonly #lines: ContainerLines;
+  readonly #joined: ContainerLines;
+  readonly #lines: WholeLines;
   readonly #problems: FileProblem[] = [];
   #bytesSearched = 0;
   #stoppedEarly = false;
@@ -125,14 +127,15 @@ class Attempt {
   ) {
     this.#times = new TimeReader(zoneNamed(query.zone), task.mtimeMs);
     this.#scanner = new LineScanner(this.#scanOptions(matcher), sink);
-    this.#lines = new ContainerLines(this.#scanner);
+    this.#joined = new ContainerLines(this.#scanner);
+    this.#lines = new WholeLines(this.#joined);
   }
 
   async run(inflate: InflateChoice) {
     const head = this.file.readAt(0, Buffer.alloc(HEAD_BYTES));
     const isGzipped = isGzip(head) || wasGzip(head, this.task.path);
     const problems = isGzipped ? await this.#inflate(inflate) : await this.#read();
-    if (!this.#stoppedEarly) this.#lines.endLine();
+    if (!this.#stoppedEarly) this.#endLines();
     return {
       problems: [...problems, ...this.#problems, ...this.#laterProblems()],
       bytesRead: this.file.read,
@@ -182,15 +185,21 @@ class Attempt {
     if (this.#separator !== null) toNewlines(chunk, this.#separator);
     this.#bytesSearched += chunk.length;
     this.control.progress(this.file.read);
-    const goOn = this.#lines.push(chunk) && !this.control.isStopped();
+    this.#lines.push(chunk);
+    const goOn = !this.#scanner.isPast && !this.control.isStopped();
     this.#stoppedEarly ||= !goOn;
     return goOn;
   }
 
   /** Data is missing: what comes may be text again, where damage was taken for data. */
   #goOnBehind(): void {
-    this.#lines.endLine();
+    this.#endLines();
     this.#isBegun = false;
+  }
+
+  #endLines(): void {
+    this.#lines.endLine();
+    this.#joined.endLines();
   }
 
   /** Looks at the beginning of the data. A file truncated under its writer begins with a hole, which reads as NUL bytes. */
@@ -220,7 +229,7 @@ class Attempt {
 
   #laterProblems(): FileProblem[] {
     const { longParts, doubtfulLines, severalRecords, insideNumbers } = this.#scanner;
-    const { longLines } = this.#lines;
+    const { longLines } = this.#joined;
     const problems: FileProblem[] = [];
     const say = (code: NoticeCode, detail: string) => problems.push({ code, detail });
     const lines = (count: number) => countWords(count, 'line of the card', 'lines of the card');
