@@ -147,6 +147,8 @@ export class HitCounts {
   hits = 0;
   /** Lines of the card without a readable time. */
   undated = 0;
+  /** Hits whose own line has a time. */
+  dated = 0;
   /** Hits that have the time of the record that they continue. */
   continued = 0;
   /** Hits whose zone is written with a name of more than one meaning. */

@@ -92,6 +92,7 @@ class HitCollector implements LineSink {
     }
     if (time.isAmbiguous) counts.ambiguous += 1;
     if (time.isContinued) counts.continued += 1;
+    else counts.dated += 1;
     counts.firstMs = Math.min(counts.firstMs ?? time.ms, time.ms);
     counts.lastMs = Math.max(counts.lastMs ?? time.ms, time.ms);
   }

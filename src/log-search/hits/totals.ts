@@ -3,6 +3,8 @@
 import { compareHits, type FileProblem, type Hit, HitCounts, NOTICES, type Query } from '../model.ts';
 import type { FileHits } from './find-hits.ts';
 
+const COUNTS = ['hits', 'undated', 'dated', 'continued', 'ambiguous'] as const;
+
 type OfFile<T> = T & { readonly file: number };
 
 export class Totals {
@@ -37,7 +39,7 @@ export class Totals {
 
   #count({ firstMs, lastMs, byInterface, ...numbers }: HitCounts): void {
     const { counts } = this;
-    for (const key of ['hits', 'undated', 'continued', 'ambiguous'] as const) counts[key] += numbers[key];
+    for (const key of COUNTS) counts[key] += numbers[key];
     if (firstMs !== null) counts.firstMs = Math.min(counts.firstMs ?? firstMs, firstMs);
     if (lastMs !== null) counts.lastMs = Math.max(counts.lastMs ?? lastMs, lastMs);
     for (const [name, hits] of Object.entries(byInterface))

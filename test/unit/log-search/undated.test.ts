@@ -1,7 +1,7 @@
 // The kinds of hits: dated by their own line, dated by the record that they continue, and undated. A search with a window counts
 // undated lines apart, and is incomplete. Nothing else dates a line: no name of a file, no mtime, no neighbour.
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf } from '../../../src/log-search/report/report.ts';
+import { exitCodeOf, reportToJson } from '../../../src/log-search/report/report.ts';
 import { LogTree } from '../../support/log-tree.ts';
 
 const CARD = '89860622330044556677';
@@ -157,6 +157,13 @@ describe('years and seconds at the edges', () => {
         await expectOutcome(oneFile(hit(time)), UNDATED, { date });
     },
   );
+});
+
+it('JSON counts the three kinds', async () => {
+  const tree = oneFile(`${hit('2026-11-10 09:00:00')}${hit('  retried')}${hit('  again')}${hit('call')}`);
+  const kinds = { dated: 1, continued: 2, undated: 1 };
+  expect(reportToJson(await tree.search(DAY))).toMatchObject({ hits: 3, ...kinds });
+  expect(reportToJson(await tree.search({ iccid: CARD }))).toMatchObject({ hits: 4, ...kinds });
 });
 
 it('a file is not skipped for the times that can be read at its ends', async () => {
