@@ -6,6 +6,7 @@ import { type ValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts'
 import { jsonIn } from '../../platform/json.ts';
 import { GatewayError, type GatewayFailure } from '../gateway.ts';
 import { type CardCheck, cardCheck, itemsByCard } from './answered-card.ts';
+import { errorSignIn, isFine, isMessageOnly, type Judged } from './error-signs.ts';
 import {
   type Absence,
   type AnswerValue,
@@ -44,6 +45,9 @@ export class AnswerReader {
   readonly #message: ValuePath | null;
   readonly #meanings: ReadonlyMap<string, GatewayFailure>;
   readonly #value: ReadValue | null;
+  /** Of the value, in the answer or in an item of its list; empty: it is the whole. */
+  readonly #place: ValuePath;
+  readonly #judged: Judged;
   readonly #list: ListRules | null;
   readonly #isCard: CardCheck;
   readonly #unread: string | null;
@@ -63,8 +67,9 @@ export class AnswerReader {
       iccid: placeOf(list.iccid),
       what: batch === null ? 'the list of the answer' : 'the answer to the batch',
     };
-    const [place] = reading === null ? [] : valuePlaces(reading);
-    this.#isCard = cardCheck(iccidValue === null ? null : placeOf(iccidValue), place?.path ?? []);
+    this.#place = (reading === null ? undefined : valuePlaces(reading)[0])?.path ?? [];
+    this.#judged = { places: success === null ? [] : [success.path], values: success?.values ?? [] };
+    this.#isCard = cardCheck(iccidValue === null ? null : placeOf(iccidValue), this.#place);
     this.#unread = unread;
     const decides = [this.#success, this.#code, this.#value, this.#list, iccidValue, unread];
     this.#isOptional = decides.every((rule) => rule === null);
@@ -84,7 +89,7 @@ export class AnswerReader {
     if (this.#list === null) {
       return (iccid) => {
         const isNamed = this.#isCard(body, iccid);
-        return this.#value === null ? null : this.#value(body, this.#absence(body, isNamed));
+        return this.#value === null ? null : this.#value(body, () => this.#absence(body, body, isNamed));
       };
     }
     const { what } = this.#list;
@@ -94,7 +99,7 @@ export class AnswerReader {
       if (item === undefined)
         throw new GatewayError('card', `${what} does not have this card`, { isUnknownCard: true });
       if (second !== undefined) throw new GatewayError('malformed', `${what} has this card twice`);
-      return this.#value === null ? null : this.#value(item, this.#absence(body, true));
+      return this.#value === null ? null : this.#value(item, () => this.#absence(body, item, true));
     };
   }
 
@@ -111,12 +116,21 @@ export class AnswerReader {
     throw new GatewayError('malformed', `${name} is ${list === undefined ? 'missing' : 'not a list'}`);
   }
 
-  /** A code without an entry, where success has no code, may be that of an error. */
-  #absence(body: unknown, isNamed: boolean): Absence {
-    if (this.#success !== null) return 'anywhere';
-    const code = this.#code === null ? null : (valueAt(body, this.#code.path) ?? null);
-    if (code !== null && !NO_CODES.includes(code)) return 'never';
-    return isNamed ? 'anywhere' : 'inside';
+  /** An answer that reports an error has no missing value, whether the profile names the place of the error or not. */
+  #absence(body: unknown, item: unknown, isNamed: boolean): Absence {
+    const error = errorSignIn(body, item, this.#place, this.#judged) ?? this.#unlistedCode(body);
+    if (error !== null) return { error };
+    const isAboutCard = isNamed || this.#success !== null || this.#place.length === 0;
+    return isAboutCard || (typeof body === 'object' && body !== null && !isMessageOnly(body))
+      ? 'anywhere'
+      : 'inside';
+  }
+
+  /** @returns a code at `errors.path` that the profile does not list, unless it means that there is no error. */
+  #unlistedCode(body: unknown): string | null {
+    if (this.#code === null || this.#judged.places.includes(this.#code.name)) return null;
+    const code = valueAt(body, this.#code.path) ?? null;
+    return isFine(code) ? null : `${this.#code.name}: ${JSON.stringify(code)}`;
   }
 
   #succeeded(text: string): unknown {
@@ -177,9 +191,6 @@ export class AnswerReader {
     return `${name} ${code}${typeof message === 'string' && message !== '' ? `: ${message}` : ''}`;
   }
 }
-
-/** Codes that are written where there is no error. */
-const NO_CODES: readonly unknown[] = [0, '0', '', false];
 
 const LONG_NUMBER = /(?<!["\w.])\d{16}/;
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;

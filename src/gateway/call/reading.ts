@@ -19,12 +19,13 @@ const MAX_STATUS_CHARS = 64;
 export type AnswerValue = boolean | number | string;
 
 /**
- * Where a value may be absent and still have the meaning of missing_value. `inside`: something that may hold it is there.
- * `anywhere`: the answer is a success by its code, or names the card. `never`: the answer has an error code.
+ * Where a value may be absent and still have the meaning of missing_value. `anywhere`: also what would hold it is left out.
+ * `inside`: something that may hold it is there. With an error: nowhere, and `error` is what reports it.
  */
-export type Absence = 'never' | 'inside' | 'anywhere';
+export type Absence = 'inside' | 'anywhere' | { readonly error: string };
 
-export type ReadValue = (item: unknown, absence: Absence) => AnswerValue;
+/** @param absenceIn is asked when nothing is at the places of the value. */
+export type ReadValue = (item: unknown, absenceIn: (item: unknown) => Absence) => AnswerValue;
 
 /** A place in the answer, and how messages name it. */
 export interface Place {
@@ -43,23 +44,40 @@ export function valuePlaces(reading: Reading): readonly Place[] {
 
 export function valueReader(reading: Reading, stoppedStatuses: readonly string[]): ReadValue {
   const read = readerOf(reading, stoppedStatuses);
-  const { missing = null } = reading;
-  if (missing === null) return read;
+  const meaning = meaningOfMissing(reading);
   const places = valuePlaces(reading);
-  const meaning =
-    reading.kind === 'status'
-      ? String(missing)
-      : reading.kind === 'verified'
-        ? reading.trueValues.includes(missing)
-        : (volumeIn(missing, reading.unit) as number);
-  const isMissing = (item: unknown, absence: Absence) =>
-    places.every(({ path }) => mayBeAbsent(item, path, absence) && isNothingAt(item, path));
-  return (item, absence) => (isMissing(item, absence) ? meaning : read(item));
+  return (item, absenceIn) => {
+    if (!places.every(({ path }) => isNothingAt(item, path))) return read(item);
+    const absence = absenceIn(item);
+    if (typeof absence === 'object') {
+      const names = places.map(({ name }) => name).join(' and ');
+      throw new GatewayError(
+        'malformed',
+        `${names} has no value, and the answer reports an error: ${absence.error}`,
+      );
+    }
+    const mayBeAbsent = absence === 'anywhere' || places.every(({ path }) => holderIsThere(item, path));
+    return meaning !== null && mayBeAbsent ? meaning : read(item);
+  };
 }
 
-function mayBeAbsent(item: unknown, path: ValuePath, absence: Absence): boolean {
-  if (absence !== 'inside') return absence === 'anywhere';
-  if (typeof item !== 'object' || item === null) return false;
+/** null: nothing, so a value that is missing is an error. */
+function meaningOfMissing(reading: Reading): AnswerValue | null {
+  const { missing = null } = reading;
+  if (missing === null) return null;
+  switch (reading.kind) {
+    case 'status':
+      return String(missing);
+    case 'verified':
+      return reading.trueValues.includes(missing);
+    case 'megabytes':
+    case 'remainder':
+      return volumeIn(missing, reading.unit) as number;
+  }
+}
+
+function holderIsThere(item: unknown, path: ValuePath): boolean {
+  if (typeof item !== 'object' || item === null) return path.length === 0;
   return (
     Array.isArray(item) || Object.keys(item).length === 0 || valueAt(item, path.slice(0, 1)) !== undefined
   );
