@@ -110,6 +110,6 @@ function suggestion(dotted: string, knownPaths: readonly string[]): string {
     .filter((known) => known.startsWith(section))
     .map((known) => known.slice(at).replace(/\..*/, ''));
   const near = nearest(key, siblings);
-  const best = knownPaths.find((known) => known.endsWith(`.${key}`)) ?? (near && `${section}${near}`);
+  const best = knownPaths.find((known) => `.${known}`.endsWith(`.${key}`)) ?? (near && `${section}${near}`);
   return best === null ? '' : ` (did you mean ${best}?)`;
 }

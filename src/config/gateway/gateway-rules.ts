@@ -5,7 +5,9 @@ import type { AuthKind, GatewayConfig } from '../../domain/gateway/gateway-confi
 import {
   CREDENTIAL_PLACEHOLDERS,
   type CredentialPlaceholder,
+  dataUnitIn,
   namesInBraces,
+  type UnitWords,
 } from '../../domain/gateway/profile-syntax.ts';
 import { volumeIn } from '../../domain/gateway/volume.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
@@ -90,14 +92,21 @@ function checkTokenUrl(reader: SettingReader, { auth: { tokenUrl } }: Pick<Gatew
   reader.report(auth.tokenUrl, `gateway.auth.token_url: must be ${form}`);
 }
 
+/** What the readings of all interfaces share. */
+export interface KnownOfReadings {
+  /** A module may read the value. */
+  readonly moduleReads: boolean;
+  readonly unitWords: UnitWords;
+}
+
 /** @returns whether the interface can be called. */
 export function checkInterface(
   reader: SettingReader,
   name: InterfaceName,
   given: InterfaceValues,
-  moduleReads: boolean,
+  known: KnownOfReadings,
 ): boolean {
-  const problems = [...requestProblems(given), ...readingProblems(name, given, moduleReads)];
+  const problems = [...requestProblems(given), ...readingProblems(name, given, known)];
   const where = `gateway.interfaces.${name}`;
   for (const problem of problems) reader.reportBelow(where, problem);
   return problems.length === 0;
@@ -131,12 +140,17 @@ function requestProblems(given: InterfaceValues): string[] {
   ].filter((problem) => problem !== false);
 }
 
-function readingProblems(name: InterfaceName, given: InterfaceValues, moduleReads: boolean): string[] {
+function readingProblems(
+  name: InterfaceName,
+  given: InterfaceValues,
+  { moduleReads, unitWords }: KnownOfReadings,
+): string[] {
   const { value, field, remaining, total, unit, unitValue, missingValue, batch, find, iccidValue } = given;
   const { answer } = INTERFACES[name];
   if (answer === null) return [];
   const hasValue = (value ?? field) !== null;
   const hasRemainder = (remaining ?? total) !== null;
+  const meant = dataUnitIn(unit, unitWords);
   const volume = answer.kind === 'megabytes' ? ' (or remaining and total)' : '';
   return [
     !hasValue &&
@@ -149,9 +163,11 @@ function readingProblems(name: InterfaceName, given: InterfaceValues, moduleRead
       (remaining === null || total === null) &&
       'remaining and total belong together: give both',
     unit !== null && unitValue !== null && 'has both unit and unit_value: keep one',
+    meant !== unit &&
+      `unit is ${unit}, but gateway.units says that this means ${meant}: write unit: ${meant}`,
     answer.kind === 'megabytes' &&
       missingValue !== null &&
-      !(Number(volumeIn(missingValue, unit)) >= 0) &&
+      !(Number(volumeIn(missingValue, unit, unitWords)) >= 0) &&
       'missing_value is no volume, 0 or more',
     batch !== null && find !== null && 'has both batch and find: keep batch',
     (batch ?? find) !== null && iccidValue !== null && 'iccid_value is not needed: the list has the number',

@@ -8,12 +8,13 @@ import type {
   LoadedModule,
   Reading,
 } from '../../domain/gateway/gateway-config.ts';
+import { NO_WORDS } from '../../domain/gateway/profile-syntax.ts';
 import { INTERFACES, type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
 import type { SettingReader } from '../reader.ts';
 import { INTERFACE_SETTINGS, type InterfaceValues, NOTHING_SAID } from '../settings/profile-settings.ts';
 import { SETTINGS } from '../settings/settings.ts';
 import { readGatewayTlsFiles } from '../tls-files.ts';
-import { checkCredentials, checkInterface, checkProfile } from './gateway-rules.ts';
+import { checkCredentials, checkInterface, checkProfile, type KnownOfReadings } from './gateway-rules.ts';
 import { allRateLimits } from './rate-limits.ts';
 
 /** @param needsCredentials whether the credentials that the profile asks for must be there. */
@@ -23,7 +24,8 @@ export function readGateway(
   { needsCredentials } = { needsCredentials: true },
 ): GatewayConfig {
   const values = reader.readAll(SETTINGS.gateway);
-  const { success, stoppedStatuses } = reader.readAll(SETTINGS.answers);
+  const { success, stoppedStatuses, units } = reader.readAll(SETTINGS.answers);
+  const known = { moduleReads: (module?.read ?? null) !== null, unitWords: units ?? NO_WORDS };
   const codeRule = success === 'http_status' ? null : success;
   const config = {
     ...values,
@@ -36,7 +38,7 @@ export function readGateway(
     module,
     errors: errorsOf(reader, codeRule?.path ?? null),
     stoppedStatuses: stoppedStatuses ?? [],
-    interfaces: perInterface((name) => readInterface(reader, name, (module?.read ?? null) !== null)),
+    interfaces: perInterface((name) => readInterface(reader, name, known)),
     rateLimits: allRateLimits(reader.readAll(SETTINGS.pace)),
   };
   checkCredentials(reader, config, needsCredentials);
@@ -56,11 +58,11 @@ function errorsOf(reader: SettingReader, successPath: string | null): ErrorRules
   };
 }
 
-/** @param moduleReads whether a module may read the value. @returns null when the interface is not offered, or cannot be read: that is reported. */
+/** @returns null when the interface is not offered, or cannot be read: that is reported. */
 function readInterface(
   reader: SettingReader,
   name: InterfaceName,
-  moduleReads: boolean,
+  known: KnownOfReadings,
 ): GatewayInterface | null {
   const settings = INTERFACE_SETTINGS[name];
   const given: InterfaceValues = { ...NOTHING_SAID, ...reader.readAll(settings) };
@@ -68,7 +70,7 @@ function readInterface(
   const isSaid = Object.values(given).some((value) => value !== null);
   if (unusable || !isSaid || given.enabled === false) return null;
   const values = isShortForm(reader, name, given) ? inFull(name, given) : given;
-  return checkInterface(reader, name, values, moduleReads) ? complete(name, values) : null;
+  return checkInterface(reader, name, values, known) ? complete(name, values, known) : null;
 }
 
 /**
@@ -96,7 +98,7 @@ function inFull(name: InterfaceName, short: InterfaceValues): InterfaceValues {
   };
 }
 
-function complete(name: InterfaceName, given: InterfaceValues): GatewayInterface {
+function complete(name: InterfaceName, given: InterfaceValues, known: KnownOfReadings): GatewayInterface {
   const { method, path, query, headers, body, bodyText, form, timeoutMs, batch, find, iccidValue } = given;
   return {
     method: method ?? ((body ?? bodyText ?? form) === null ? 'GET' : 'POST'),
@@ -107,26 +109,30 @@ function complete(name: InterfaceName, given: InterfaceValues): GatewayInterface
     bodyText,
     form,
     timeoutMs,
-    reading: readingOf(name, given),
+    reading: readingOf(name, given, known),
     batch,
     find,
     iccidValue,
   };
 }
 
-function readingOf(name: InterfaceName, given: InterfaceValues): Reading | null {
+function readingOf(
+  name: InterfaceName,
+  given: InterfaceValues,
+  { unitWords }: KnownOfReadings,
+): Reading | null {
   const { field, remaining, total, trueValues, unit, unitValue, missingValue: missing } = given;
   const { answer } = INTERFACES[name];
   if (answer === null) return null;
   if (remaining !== null && total !== null)
-    return { kind: 'remainder', remaining, total, unit, unitValue, missing };
+    return { kind: 'remainder', remaining, total, unit, unitValue, unitWords, missing };
   const value = field === null ? given.value : `data.${field}`;
   if (value === null) return null;
   switch (answer.kind) {
     case 'verified':
       return { kind: 'verified', value, trueValues: trueValues ?? [true], missing };
     case 'megabytes':
-      return { kind: 'megabytes', value, unit, unitValue, missing };
+      return { kind: 'megabytes', value, unit, unitValue, unitWords, missing };
     case 'status':
       return { kind: 'status', value, missing };
   }

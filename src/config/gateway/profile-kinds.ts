@@ -10,12 +10,18 @@ import type {
 import { headerName, TOKEN } from '../../domain/gateway/header-name.ts';
 import {
   CREDENTIAL_PLACEHOLDERS,
+  DATA_UNITS,
+  type DataUnit,
+  dataUnitIn,
   namesInBraces,
   PLACEHOLDERS,
   parseValuePath,
+  type UnitWords,
+  unitWord,
 } from '../../domain/gateway/profile-syntax.ts';
+import { agree } from '../../domain/gateway/volume.ts';
 import { isObject } from '../../platform/json.ts';
-import { type Kind, kindOf, refuse, shown, within } from '../kinds.ts';
+import { type Kind, kindOf, oneOf, refuse, shown, within } from '../kinds.ts';
 
 /** Longest request body or list of fields, in characters of JSON. */
 const MAX_TEMPLATE_CHARS = 16_384;
@@ -120,10 +126,10 @@ export const TEXT_TEMPLATE: Kind<string> = kindOf(
 
 /** A place in an answer. */
 export const VALUE_PATH: Kind<string> = kindOf(
-  'place in the answer, such as data.used or list[0].used',
+  'place in the answer, such as data.used or list[0].used; . is the whole answer',
   (raw) =>
     typeof raw === 'string' && raw.length <= MAX_TEXT_CHARS && parseValuePath(raw) !== null ? raw : null,
-  'is no place in an answer (write data.used or list[0].used)',
+  'is no place in an answer (write data.used or list[0].used, or . for the whole answer)',
 );
 
 export const CODE: Kind<Code> = kindOf('text, number, true or false', (raw) => (isCode(raw) ? raw : null));
@@ -136,6 +142,31 @@ export const CODES: Kind<readonly Code[]> = {
     if (values.length === 0 || values.length > MAX_CODES) refuse(`must have 1 to ${MAX_CODES} values`);
     const [wrong] = values.filter((value) => !isCode(value));
     return wrong === undefined ? values : refuse(`${shown(wrong)} is no text, number, true or false`);
+  },
+};
+
+const UNIT = oneOf(DATA_UNITS);
+const MAX_WORD_CHARS = 40;
+
+/** What a vendor calls units, besides the words that are known. */
+export const UNIT_WORDS: Kind<UnitWords> = {
+  accepts: 'words and their units, such as {M: MB, G: GB}',
+  parse: (raw) => {
+    if (!isObject(raw)) refuse(`${shown(raw)} must hold words and units, such as {M: MB}`);
+    const words = new Map<string, readonly [as: string, unit: DataUnit]>();
+    for (const [as, value] of Object.entries(raw)) {
+      const word = unitWord(as);
+      if (word === '' || word.length > MAX_WORD_CHARS) refuse(`${shown(as)} is no word for a unit`);
+      const unit = within(`${as}:`, () => UNIT.parse(value));
+      const [before, other] = words.get(word) ?? [];
+      if (other !== undefined && other !== unit)
+        refuse(`${before} is ${other}, and ${as} is ${unit}, but they are one word: capitals do not count`);
+      const own = dataUnitIn(as);
+      if (own !== null && !agree(own, unit)) refuse(`${as} is the unit ${own}, and cannot mean ${unit}`);
+      words.set(word, [as, unit]);
+    }
+    if (words.size > MAX_CODES) refuse(`has more than ${MAX_CODES} words`);
+    return Object.fromEntries([...words].map(([word, [, unit]]) => [word, unit]));
   },
 };
 

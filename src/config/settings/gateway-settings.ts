@@ -33,12 +33,12 @@ export const GATEWAY = section('gateway.', 'GATEWAY_', {
   maxResponseBytes: withDefault({
     kind: integer({ min: 1_024, max: 16_777_216 }),
     default: 65_536,
-    doc: 'Maximum size of a gateway answer; a larger one is an error.',
+    doc: 'Maximum size of a gateway answer, unpacked; a larger one is an error.',
   }),
   maxRetryAfterSeconds: withDefault({
     kind: duration('s', { min: 1, max: 3_600 }),
     default: 60,
-    doc: 'Maximum pause that a Retry-After header of the gateway can cause.',
+    doc: 'Maximum pause that Retry-After or a quota header of the gateway can cause.',
   }),
   maxConnections: withDefault({
     kind: integer({ min: 1, max: 65_535 }),

@@ -8,7 +8,7 @@ import {
   type SuccessRule,
   type TokenPlace,
 } from '../../domain/gateway/gateway-config.ts';
-import { DATA_UNITS } from '../../domain/gateway/profile-syntax.ts';
+import { DATA_UNITS, type UnitWords } from '../../domain/gateway/profile-syntax.ts';
 import {
   type AnswerKind,
   GATEWAY_METHODS,
@@ -28,6 +28,7 @@ import {
   SUCCESS_RULE,
   TEXT_TEMPLATE,
   templates,
+  UNIT_WORDS,
   VALUE_PATH,
 } from '../gateway/profile-kinds.ts';
 import { duration, type Kind, listOf, ON_OFF, oneOf, text } from '../kinds.ts';
@@ -127,6 +128,10 @@ export const ANSWERS = section('gateway.', null, {
     kind: text('file'),
     doc: 'JavaScript file, relative to the file that names it, with sign(request) or read(interface, response, cards) for what a profile cannot say (docs/gateways.md). Runs with the rights of the daemon.',
   }),
+  units: optional<UnitWords>({
+    kind: UNIT_WORDS,
+    doc: 'What the vendor calls units: behind a number, or at unit_value. Capitals do not count. A word that is a unit itself can only mean its form of 1,024s: {MB: MiB}.',
+  }),
   stoppedStatuses: optional<readonly string[]>({
     env: 'CARDPOLL_GATEWAY_STOPPED_STATUSES',
     kind: listOf(STATUS),
@@ -165,7 +170,7 @@ const INTERFACE_FIELDS = {
   },
   value: {
     kind: VALUE_PATH,
-    doc: 'Where the value is in the answer; in a batch, in each item.',
+    doc: 'Where the value is in the answer; in a batch, in each item. `.` is the whole answer, JSON or text.',
     answers: ANY_ANSWER,
   },
   field: {
@@ -180,7 +185,7 @@ const INTERFACE_FIELDS = {
   },
   unitValue: {
     kind: VALUE_PATH,
-    doc: 'Where the answer has the unit, instead of unit; another word than those of unit is an error.',
+    doc: 'Where the answer has the unit, instead of unit; another word than those of unit and gateway.units is an error.',
     answers: ['megabytes'],
   },
   remaining: {

@@ -3,7 +3,7 @@
 import type { GatewayMethod, InterfaceName } from '../gateway-interface.ts';
 import type { GatewayFacts, RateLimit } from '../limits/rate-limit.ts';
 import type { GatewayModule } from './gateway-module.ts';
-import type { DataUnit } from './profile-syntax.ts';
+import type { DataUnit, UnitWords } from './profile-syntax.ts';
 
 export interface GatewayCredentials {
   readonly token: string | null;
@@ -149,6 +149,8 @@ interface Unit {
   readonly unit: DataUnit | null;
   /** Where the answer has the unit. */
   readonly unitValue?: string | null;
+  /** Besides the words that are known. */
+  readonly unitWords?: UnitWords;
 }
 
 /** A value of JSON that is neither a list nor a map. */

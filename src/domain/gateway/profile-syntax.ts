@@ -1,5 +1,5 @@
 // What the profile of a gateway may write (docs/gateways.md). In a request: placeholders, `/devices/{iccid}/usage`. Of a value
-// in the answer: its place in the JSON, `data.used`, `result.cards[0].usage` or `[0].value`, and the unit of a data volume. The
+// in the answer: its place in the JSON, `data.used`, `result.cards[0].usage`, `[0].value` or `.`, and the unit of a data volume. The
 // configuration checks them; the client fills the placeholders in, and compiles each place once.
 
 const OF_CARDS = ['iccid', 'card_id', 'carrier_id', 'vendor_id', 'iccids'] as const;
@@ -61,8 +61,12 @@ const STEP = /([^.[\]\s]+)|\[(\d{1,6})\]/y;
 
 export type ValuePath = readonly (string | number)[];
 
-/** @returns the steps of the path; null when it is none. */
+/** The place of the whole answer. */
+export const WHOLE = '.';
+
+/** @returns the steps of the path, none for the whole answer; null when it is no path. */
 export function parseValuePath(text: string): ValuePath | null {
+  if (text === WHOLE) return [];
   const steps: Array<string | number> = [];
   let at = 0;
   while (at < text.length) {
@@ -121,9 +125,11 @@ const MB_PER_UNIT = {
   KB: 1e-3,
   MB: 1,
   GB: 1e3,
+  TB: 1e6,
   KiB: 1_024 / 1e6,
   MiB: 1_048_576 / 1e6,
   GiB: 1_073_741_824 / 1e6,
+  TiB: 1_099_511_627_776 / 1e6,
 } as const;
 
 export type DataUnit = keyof typeof MB_PER_UNIT;
@@ -136,9 +142,21 @@ const UNIT_OF_WORD = new Map<string, DataUnit>([
   ['byte', 'bytes'],
 ]);
 
-/** @returns the unit that an answer names, in whatever case; null: none that is known. */
-export function dataUnitIn(raw: unknown): DataUnit | null {
-  return typeof raw === 'string' ? (UNIT_OF_WORD.get(raw.trim().toLowerCase()) ?? null) : null;
+/** Words of a vendor for units, in lower case: `m` is MB, say. */
+export type UnitWords = Readonly<Record<string, DataUnit>>;
+
+export const NO_WORDS: UnitWords = {};
+
+/** @returns the unit that an answer names by a word or a number, in whatever case; null: none that is known. */
+export function dataUnitIn(raw: unknown, words: UnitWords = NO_WORDS): DataUnit | null {
+  if (typeof raw !== 'string' && typeof raw !== 'number') return null;
+  const word = unitWord(String(raw));
+  return Object.hasOwn(words, word) ? (words[word] ?? null) : (UNIT_OF_WORD.get(word) ?? null);
+}
+
+/** As units are compared. */
+export function unitWord(text: string): string {
+  return text.trim().toLowerCase();
 }
 
 const DIGITS = 1e9;

@@ -1,6 +1,6 @@
 // A data volume as gateways write it: a JSON number, or text with a sign, decimals behind a dot, an exponent, separators of
 // thousands, a unit behind it. What can be read in two ways is not read.
-import { type DataUnit, dataUnitIn, megabytes } from './profile-syntax.ts';
+import { type DataUnit, dataUnitIn, megabytes, NO_WORDS, type UnitWords } from './profile-syntax.ts';
 
 /** A million terabytes: a larger reading is garbage, and it would spoil the month's usage permanently. */
 const MAX_MB = 1e12;
@@ -9,7 +9,7 @@ const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,5})?$/i;
 const GROUPED = /^[+-]?[1-9]\d{0,2}(?<by>[,'’_ \u00a0\u2009\u202f])\d{3}(?:\k<by>\d{3})*(?:\.\d*)?$/;
 /** A thousand and more, or a number below a thousand with a decimal comma. */
 const EITHER = /^[+-]?\d{1,3},\d{3}$/;
-const WITH_UNIT = /^(.*[\d.])\s*([a-z]+)$/i;
+const WITH_UNIT = /^(.*[\d.])\s*(\p{L}[\p{L} ]*)$/u;
 
 /** What is wrong with a volume; it continues "the value is ". */
 interface BadVolume {
@@ -18,13 +18,18 @@ interface BadVolume {
 
 /**
  * @param unit as the profile or another field of the answer says; null: megabytes, unless the text has a unit.
+ * @param words of the vendor for units, besides those that are known.
  * @returns megabytes; NaN if the value is no volume.
  */
-export function volumeIn(raw: unknown, unit: DataUnit | null): number | BadVolume {
+export function volumeIn(
+  raw: unknown,
+  unit: DataUnit | null,
+  words: UnitWords = NO_WORDS,
+): number | BadVolume {
   if (typeof raw === 'number') return bounded(megabytes(raw, unit ?? 'MB'));
   if (typeof raw !== 'string' || raw.length > MAX_CHARS) return Number.NaN;
   const [, amount = raw.trim(), word] = WITH_UNIT.exec(raw.trim()) ?? [];
-  const own = word === undefined ? null : dataUnitIn(word);
+  const own = word === undefined ? null : dataUnitIn(word, words);
   if (word !== undefined && own === null) return { problem: `in the unit ${word}, which is not known` };
   if (own !== null && unit !== null && !agree(own, unit))
     return { problem: `in ${own}, although its unit is ${unit}` };
@@ -39,7 +44,7 @@ export function volumeIn(raw: unknown, unit: DataUnit | null): number | BadVolum
 }
 
 /** Many gateways write MB for MiB, so the profile says which one it is. */
-function agree(own: DataUnit, unit: DataUnit): boolean {
+export function agree(own: DataUnit, unit: DataUnit): boolean {
   return own === unit || own === unit.replace('i', '');
 }
 

@@ -6,6 +6,7 @@ import { type ValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts'
 import { jsonIn } from '../../platform/json.ts';
 import { GatewayError, type GatewayFailure } from '../gateway.ts';
 import { type CardCheck, cardCheck, itemsByCard } from './answered-card.ts';
+import { kindOfBody, NOT_JSON } from './body-kind.ts';
 import { errorSignIn, isFine, isMessageOnly, type Judged } from './error-signs.ts';
 import {
   type Absence,
@@ -53,6 +54,8 @@ export class AnswerReader {
   readonly #unread: string | null;
   /** The body decides nothing, so it may be anything. */
   readonly #isOptional: boolean;
+  /** Something is read from the whole answer, so it may be text as well. */
+  readonly #mayBeText: boolean;
 
   constructor(rules: AnswerRules) {
     const { success, errors, reading, stoppedStatuses, batch, find, iccidValue, unread = null } = rules;
@@ -73,6 +76,8 @@ export class AnswerReader {
     this.#unread = unread;
     const decides = [this.#success, this.#code, this.#value, this.#list, iccidValue, unread];
     this.#isOptional = decides.every((rule) => rule === null);
+    const read = [this.#success, this.#code, ...(reading === null ? [] : valuePlaces(reading))];
+    this.#mayBeText = list === null && read.some((place) => place?.path.length === 0);
   }
 
   /**
@@ -157,7 +162,9 @@ export class AnswerReader {
     try {
       return JSON.parse(exact(text));
     } catch (cause) {
-      throw new GatewayError('malformed', `the body is ${kindOf(text)}`, { cause });
+      const kind = kindOfBody(text);
+      if (kind === NOT_JSON && this.#mayBeText) return text.trim();
+      throw new GatewayError('malformed', `the body is ${kind}`, { cause });
     }
   }
 
@@ -199,13 +206,6 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 function exact(text: string): string {
   if (!LONG_NUMBER.test(text)) return text;
   return text.replace(TOKENS, (token) => (/^\d{16,}$/.test(token) ? `"${token}"` : token));
-}
-
-/** What there is instead of JSON: a page of a proxy or to sign in, say. */
-function kindOf(text: string): string {
-  if (text === '') return 'empty';
-  if (/^\s*<(!doctype html|html)\b/i.test(text)) return 'a page of HTML, not JSON';
-  return text.startsWith('\u001f') ? 'compressed (gzip), which was not asked for' : 'not JSON';
 }
 
 function meaningsOf({ throttled, unknownCard, auth }: ErrorRules): Map<string, GatewayFailure> {

@@ -7,6 +7,7 @@ import {
   isNothingAt,
   parseValuePath,
   roundedMb,
+  type UnitWords,
   type ValuePath,
   valueAt,
 } from '../../domain/gateway/profile-syntax.ts';
@@ -72,7 +73,7 @@ function meaningOfMissing(reading: Reading): AnswerValue | null {
       return reading.trueValues.includes(missing);
     case 'megabytes':
     case 'remainder':
-      return volumeIn(missing, reading.unit) as number;
+      return volumeIn(missing, reading.unit, reading.unitWords) as number;
   }
 }
 
@@ -102,14 +103,14 @@ function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (item: 
     }
     case 'megabytes': {
       const unitOf = unitReader(reading);
-      const used = volumeReader(reading.value, 0);
+      const used = volumeReader(reading.value, 0, reading.unitWords);
       return (item) => used(item, unitOf(item));
     }
     case 'remainder': {
       const unitOf = unitReader(reading);
-      const total = volumeReader(reading.total, 0);
+      const total = volumeReader(reading.total, 0, reading.unitWords);
       // A card that used more than its total has less than nothing left.
-      const remaining = volumeReader(reading.remaining, Number.NEGATIVE_INFINITY);
+      const remaining = volumeReader(reading.remaining, Number.NEGATIVE_INFINITY, reading.unitWords);
       return (item) => {
         const unit = unitOf(item);
         const used = roundedMb(total(item, unit) - remaining(item, unit));
@@ -123,17 +124,25 @@ function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (item: 
 type VolumeReading = Extract<Reading, { kind: 'megabytes' | 'remainder' }>;
 
 /** @returns null: it is not said, so the volume may have a unit behind it. */
-function unitReader({ unit, unitValue = null }: VolumeReading): (item: unknown) => DataUnit | null {
+function unitReader({
+  unit,
+  unitValue = null,
+  unitWords,
+}: VolumeReading): (item: unknown) => DataUnit | null {
   if (unitValue === null) return () => unit;
-  return checked(placeOf(unitValue), 'a unit of data volume', dataUnitIn);
+  return checked(placeOf(unitValue), 'a unit of data volume', (raw) => dataUnitIn(raw, unitWords));
 }
 
 /** @param least megabytes */
-function volumeReader(place: string, least: number): (item: unknown, unit: DataUnit | null) => number {
+function volumeReader(
+  place: string,
+  least: number,
+  words?: UnitWords,
+): (item: unknown, unit: DataUnit | null) => number {
   const { name, path } = placeOf(place);
   return (item, unit) => {
     const raw = valueAt(item, path);
-    const volume = volumeIn(raw, unit);
+    const volume = volumeIn(raw, unit, words);
     if (typeof volume !== 'number') throw new GatewayError('malformed', `${name} is ${volume.problem}`);
     // There is no zero with a sign.
     if (volume >= least) return volume + 0;

@@ -10,7 +10,8 @@ import { tlsFaultOf } from '../../platform/errors.ts';
 import { namesProxy } from '../../platform/proxy/http-proxy.ts';
 import { AnswerReader } from '../call/answer.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type GatewayFailure } from '../gateway.ts';
-import { adviceFor, byHand, offeredReadings, type TrialDeps } from './trial.ts';
+import { adviceFor } from './advice.ts';
+import { byHand, offeredReadings, type TrialDeps } from './trial.ts';
 
 /** Used when the fleet has no cards; the answer for it proves little. */
 const UNKNOWN_CARD: ProbedCard = {

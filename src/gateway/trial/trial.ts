@@ -4,24 +4,17 @@
 import { iccidDigits, spellingsOf } from '../../domain/cards/iccid.ts';
 import type { CallTrial } from '../../domain/gateway/call-trial.ts';
 import type { GatewayConfig, Reading } from '../../domain/gateway/gateway-config.ts';
-import { parseValuePath } from '../../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
-import { tlsFaultOf } from '../../platform/errors.ts';
-import { jsonIn } from '../../platform/json.ts';
 import { silentLogger } from '../../platform/logger.ts';
-import { namesProxy, type Proxies, proxyText } from '../../platform/proxy/http-proxy.ts';
+import { type Proxies, proxyText } from '../../platform/proxy/http-proxy.ts';
 import { proxyFor } from '../../platform/proxy/proxy-for.ts';
 import { type CallTrace, GatewayClient, type GatewayClientDeps } from '../call/client.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError } from '../gateway.ts';
 import { type GatewayRequest, MASK, maskFor, pairs } from '../request/request.ts';
+import { adviceFor } from './advice.ts';
 
 /** Longest answer that is shown. */
 const MAX_ANSWER_CHARS = 4_000;
-/** Places of an answer that an advice names. */
-const MAX_PLACES = 12;
-const MAX_DEPTH = 6;
-const EMPTY = ' (an empty list)';
-const UNNAMED = ' (only a module can read what is in it)';
 
 export type TrialDeps = Omit<GatewayClientDeps, 'log'>;
 
@@ -171,111 +164,4 @@ function shownRequest(
     ),
     body: body !== null && secret.body ? MASK : body && mask(body),
   };
-}
-
-const PROXY_ADVICE =
-  'check that the proxy runs and lets this machine through to the server; hosts that need no proxy are named in NO_PROXY (docs/gateways.md, "Behind a proxy")';
-
-/** What to change when a call of a trial did not fit the profile. */
-export function adviceFor(
-  name: InterfaceName,
-  { failure, message, cause, details }: Pick<GatewayError, 'failure' | 'message' | 'cause' | 'details'>,
-  trace: CallTrace | null,
-): string {
-  const tlsFault = tlsFaultOf(cause);
-  if (tlsFault !== null)
-    return `${tlsFault}: ask the operator of the gateway; gateway.tls_ca names the file of an authority of your own, gateway.tls_cert and gateway.tls_key those of a client certificate`;
-  const where = `gateway.interfaces.${name}`;
-  if (message.startsWith('module '))
-    return 'correct the module of gateway.module; it is loaded anew for every trial';
-  if (message.startsWith('the charset '))
-    return 'ask the operator of the gateway to name the charset of its answers rightly, in Content-Type';
-  if (failure === 'connect' && namesProxy(message)) return PROXY_ADVICE;
-  switch (failure) {
-    case 'connect':
-      return message.startsWith('no token')
-        ? 'check gateway.auth.token_url (of a login: gateway.auth.request, token and expires_in), and whether the token server can be reached from here'
-        : 'check gateway.url: nothing answers there, or no connection to it is allowed from here';
-    case 'auth':
-      return 'check gateway.auth and the credentials; if the code means something else, name it in gateway.errors';
-    case 'timeout':
-      return `the gateway is slow or hangs: try again, or raise ${where}.timeout_ms`;
-    case 'network':
-      return 'the connection broke: check gateway.url (http or https), and try again; some gateways end it without a word for want of a client certificate (gateway.tls_cert)';
-    case 'backpressure':
-      return 'the gateway refuses calls for now: wait, and set gateway.rate_limits to what it allows';
-    case 'card':
-      if (details.isUnknownCard === true)
-        return 'the gateway says that it does not know this card: compare its number with the one that the vendor shows';
-      return trace?.status === 404
-        ? `the gateway does not know this card, or ${where}.path is wrong`
-        : `the gateway refuses this request: compare ${where} with what it asks for`;
-    case 'business':
-      return 'if this code means success, add it to gateway.success.values; if it means throttling or an unknown card, name it in gateway.errors';
-    case 'no_vendor_id':
-      return 'give --vendor-id; for the daemon, import the column vendor_id';
-    case 'not_offered':
-      return `the profile does not offer it: give ${where}.path`;
-    case 'http':
-      if (message.includes('redirects are not followed'))
-        return `the gateway answers elsewhere: correct gateway.url (http or https) or ${where}.path`;
-      return 'the gateway failed; if the path is wrong, some gateways answer so, too';
-    case 'held':
-    case 'aborted':
-      return 'the call was not made: try again';
-    case 'malformed':
-      return malformedAdvice(where, message, trace?.body ?? '');
-  }
-}
-
-function malformedAdvice(where: string, message: string, body: string): string {
-  if (message.startsWith('the answer is about another card'))
-    return `the filter of this call matches other cards: if the answer is a list, let ${where}.find pick the item of the card`;
-  if (message.endsWith('separate thousands or decimals'))
-    return 'only a module can read a volume that may mean two numbers';
-  const ifNothing = /: (null|"[\s–—-]*")$/.test(message)
-    ? `; if that means no usage yet, set ${where}.missing_value: 0`
-    : '';
-  return placesAdvice(where, body) + ifNothing;
-}
-
-function placesAdvice(where: string, body: string): string {
-  const places = placesIn(body);
-  if (places === null)
-    return `the answer is not JSON: compare ${where}.path and its headers with what the gateway offers`;
-  const all = places.slice(0, MAX_PLACES).join(', ');
-  if (places.length === 0) return 'the answer has no values';
-  const ifEmpty = all.includes(EMPTY)
-    ? '; if the list is empty because the gateway does not know the card, say so in gateway.errors; if because there is no usage yet, set missing_value: 0 (docs/gateways.md, steps 3 and 4)'
-    : '';
-  return `name the place and the unit of the value under ${where}; the answer has ${all}${places.length > MAX_PLACES ? ', ...' : ''}${ifEmpty}`;
-}
-
-/** The places of all values of an answer, as a profile names them; of names that it cannot write, where they are. null: not JSON. */
-function placesIn(body: string): string[] | null {
-  const parsed = jsonIn(body);
-  if (parsed === undefined) return null;
-  const places: string[] = [];
-  const visit = (value: unknown, path: string, depth: number): void => {
-    if (places.length > MAX_PLACES || depth > MAX_DEPTH) return;
-    if (Array.isArray(value)) {
-      if (value.length > 0) visit(value[0], `${path}[0]`, depth + 1);
-      else places.push(`${path}${EMPTY}`);
-    } else if (typeof value === 'object' && value !== null) {
-      const parts = Object.entries(value);
-      for (const [key, part] of parts)
-        if (isName(key)) visit(part, path === '' ? key : `${path}.${key}`, depth + 1);
-      if (!parts.every(([key]) => isName(key))) places.push(`${path || 'the answer'}${UNNAMED}`);
-    } else if (path !== '') {
-      places.push(path);
-    }
-  };
-  visit(parsed, '', 0);
-  return places;
-}
-
-/** A name with a dot, a blank or a bracket cannot be written in a path. */
-function isName(key: string): boolean {
-  const path = parseValuePath(key);
-  return path?.length === 1 && path[0] === key;
 }

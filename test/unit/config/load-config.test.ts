@@ -42,7 +42,7 @@ const interfaceOf = (path: string, reading: object | null = null) => ({
   find: null,
   iccidValue: null,
 });
-const SAID_NO_MORE = { unit: null, unitValue: null, missing: null };
+const SAID_NO_MORE = { unit: null, unitValue: null, unitWords: {}, missing: null };
 const INTERFACES = {
   realname: interfaceOf('/card/realname', {
     kind: 'verified',

@@ -313,6 +313,20 @@ describe('a profile that cannot work is refused, with the place', () => {
     ],
     ['a value that is no path', flow('path: "/{iccid}", value: "a..b"'), /"a\.\.b" is no place in an answer/],
     ['an unknown unit', flow('path: "/{iccid}", value: a, unit: kb'), /"kb" is none of bytes, KB/],
+    ['words of units at the wrong place', flow('units: { M: MB }'), /flow\.units \(did you mean units\?\)/],
+    ['a word for no unit', 'units: { M: Mbit }', /units: M: "Mbit" is none of bytes, KB/],
+    ['a list of words', 'units: [M]', /units: \["M"\] must hold words and units, such as \{M: MB\}/],
+    [
+      'a word with two meanings',
+      'units: { M: MB, m: MiB }',
+      /units: M is MB, and m is MiB, but they are one word: capitals do not count/,
+    ],
+    ['a unit that is another one', 'units: { mb: GB }', /units: mb is the unit MB, and cannot mean GB/],
+    [
+      'a unit that the words replace',
+      `units: { MB: MiB }\n${flow('path: "/{iccid}", value: a, unit: MB')}`,
+      /unit is MB, but gateway\.units says that this means MiB: write unit: MiB/,
+    ],
     [
       'a unit for a text',
       'interfaces: { card_status: { path: "/{iccid}", value: a, unit: MB } }',

@@ -81,7 +81,11 @@ describe('a volume', () => {
     ['', 'empty'],
     ['<html>', 'a page of HTML, not JSON'],
     ['\n<!DOCTYPE HTML><head>', 'a page of HTML, not JSON'],
-    ['\u001f\ufffd\b', 'compressed (gzip), which was not asked for'],
+    ['<html><form><input type="password"></form>', 'a page to sign in (HTML), not JSON'],
+    ['<!doctype html><title>Vendor - Sign in</title>', 'a page to sign in (HTML), not JSON'],
+    ['<html><meta http-equiv=refresh content="0;url=/portal/login">', 'a page to sign in (HTML), not JSON'],
+    ['<html><p>Do not sign in today: maintenance', 'a page of HTML, not JSON'],
+    ['<?xml version="1.0"?><used>5</used>', 'XML, not JSON'],
     ['{"a":', 'not JSON'],
     ['\u0000', 'not JSON'],
   ])('is nothing in %j', (body, what) => {

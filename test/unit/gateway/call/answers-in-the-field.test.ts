@@ -403,6 +403,111 @@ describe('a unit in the answer', () => {
   });
 });
 
+describe("the vendor's words for units", () => {
+  const words = (units: string, more: string) => `units: ${units}\n${flow(more)}`;
+
+  it('are read behind a number, and at the place of the unit', async () => {
+    const units = '{ M: MB, g: GB, TBytes: TB, octets: bytes, 兆: MiB }';
+    const behind = ['12.34M', '1.5 G', '2 tbytes', '5000000 Octets', '100兆', '7 KB', '3'];
+    const volumes = behind.map((used) => ({ used }));
+    expect(await readings(words(units, 'value: used'), volumes)).toEqual([
+      12.34, 1_500, 2_000_000, 5, 104.8576, 0.007, 3,
+    ]);
+    const pairs = [
+      { used: 2, u: 'm' },
+      { used: '2', u: 'G' },
+      { used: '2 G', u: 'GB' },
+    ];
+    expect(await readings(words(units, 'value: used, unit_value: u'), pairs)).toEqual([2, 2_000, 2_000]);
+  });
+
+  it('may be numbers, blanks included, or what a known word means here', async () => {
+    const numbers = words('{ 1: KB, "2": MB, mega bytes: MB }', 'value: used, unit_value: u');
+    const pairs = [
+      { used: 2_000, u: 1 },
+      { used: 2, u: '2' },
+      { used: 2, u: 'Mega Bytes' },
+    ];
+    expect(await readings(numbers, pairs)).toEqual([2, 2, 2]);
+    const binary = words('{ MB: MiB, kb: KiB }', 'value: used, unit_value: u');
+    expect(await readings(binary, [{ used: 100, u: 'MB' }])).toEqual([104.8576]);
+    expect(await readings(words('{ M: MB }', 'value: used, missing_value: "0M"'), [{ used: null }])).toEqual([
+      0,
+    ]);
+  });
+
+  it('contradict the unit of the profile, or are none of the table: malformed, with what to add', async () => {
+    const said = words('{ M: MB }', 'value: used, unit: GB');
+    expect(await readings(said, [{ used: '5M' }])).toEqual(['used is in MB, although its unit is GB']);
+    expect(await trial({ used: '5X' }, { profile: words('{ M: MB }', 'value: used') })).toMatchObject({
+      reason: 'used is in the unit X, which is not known',
+      hint: expect.stringContaining('gateway.units'),
+    });
+    const placed = words('{ M: MB }', 'value: used, unit_value: u');
+    expect(await trial({ used: 5, u: 'toString' }, { profile: placed })).toMatchObject({
+      reason: 'u is not a unit of data volume: "toString"',
+      hint: expect.stringContaining('gateway.units'),
+    });
+  });
+});
+
+describe('the whole answer as a value', () => {
+  const status = (more = '') =>
+    `success: {}\nstopped_statuses: [SUSPENDED, true]\ninterfaces: { card_status: { path: "/{iccid}", value: "."${more} } }`;
+  const state = async (body: unknown, more = '') => {
+    const { value, reason } = await trial(body, { profile: status(more), only: 'card_status' });
+    return value ?? reason;
+  };
+
+  it('is JSON or text', async () => {
+    expect(await state('"ACTIVE"')).toBe('ACTIVE');
+    expect(await state('SUSPENDED\r\n')).toBe('SUSPENDED');
+    expect(await state('true')).toBe('true');
+    expect(await readings(flow('value: ., unit: bytes'), ['12500000', '"12500000"', '12,500,000'])).toEqual([
+      12.5, 12.5, 12.5,
+    ]);
+    expect(await readings(flow('value: .'), ['1.5 GB'])).toEqual([1_500]);
+  });
+
+  it('may mean nothing yet', async () => {
+    expect(await readings(flow('value: ., missing_value: 0'), ['null', '""', '"-"'])).toEqual([0, 0, 0]);
+    expect(await readings(flow('value: ., missing_value: 0'), [{ error: 'x' }])).toEqual([
+      '. is not a number of MB, 0 or more: an object',
+    ]);
+  });
+
+  it('is no page, no list and no object', async () => {
+    expect(await state('<html>down</html>')).toBe('the body is a page of HTML, not JSON');
+    expect(await state('')).toBe('the body is empty');
+    expect(await state({ state: 'ACTIVE' })).toMatch(/^\. is not a text .*: an object$/);
+  });
+
+  it('may be the code of success, or of an error', async () => {
+    const profile = `success: { path: ., values: [DONE] }
+errors: { path: ., unknown_card: [NO SUCH CARD] }
+interfaces:
+  card_status: { path: "/{iccid}", value: . }
+  stop: { method: POST, path: "/{iccid}" }
+stopped_statuses: [off]`;
+    const stop = async (body: string) => {
+      const { ok, error, reason } = await trial(body, { profile, only: 'stop' });
+      return ok === true ? 'ok' : `${error}: ${reason}`;
+    };
+    expect(await stop('DONE')).toBe('ok');
+    expect(await stop('"DONE"')).toBe('ok');
+    expect(await stop('NO SUCH CARD')).toBe('card: . NO SUCH CARD');
+    expect(await stop('LATER')).toBe('business: . LATER');
+  });
+
+  it('is named by the hint where a profile expects fields', async () => {
+    const profile = status().replace('"."', 'state');
+    expect(await trial('"ACTIVE"', { profile, only: 'card_status' })).toMatchObject({
+      reason: 'state is missing',
+      hint: expect.stringContaining('the answer has "." (the whole answer)'),
+    });
+  });
+});
+
 describe('a request', () => {
   const sent = async (profile: string, env: Readonly<Record<string, string>> = {}) => {
     const gateway = await startBadGateway(answer(200, '{"used":5}'));

@@ -9,7 +9,8 @@ import { SETTINGS } from '../../../../src/config/settings/settings.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import type { GatewayConfig } from '../../../../src/domain/gateway/gateway-config.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
-import { adviceFor, tryInterfaces } from '../../../../src/gateway/trial/trial.ts';
+import { adviceFor } from '../../../../src/gateway/trial/advice.ts';
+import { tryInterfaces } from '../../../../src/gateway/trial/trial.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import {
@@ -109,7 +110,39 @@ describe('a failure says what to change', () => {
     ],
     ['another code', answer(200, '{"code":0,"data":{"used":1}}'), 'business', /success\.values/],
     ['another code, as text', answer(200, '{"code":"200"}'), 'malformed', /the answer has code/],
-    ['HTML', answer(200, '<html>'), 'malformed', /not JSON/],
+    ['HTML', answer(200, '<html>'), 'malformed', /a page for people came back/],
+    ['a page to sign in', answer(200, '<html><input type=password>'), 'malformed', /gateway\.auth, the cred/],
+    [
+      'a page that is too long',
+      answer(200, `<html>${' '.repeat(70_000)}`),
+      'malformed',
+      /it is a page of HTML/,
+    ],
+    [
+      'too long',
+      answer(200, `{"a":"${'x'.repeat(70_000)}"}`),
+      'malformed',
+      /raise gateway\.max_response_bytes/,
+    ],
+    ['XML', answer(200, '<?xml version="1.0"?><a/>'), 'malformed', /only a module can read XML/],
+    [
+      'an unknown compression',
+      answer(200, '(\u00b5/\u00fd', { 'content-encoding': 'zstd' }),
+      'malformed',
+      /gzip, deflate and br can be read/,
+    ],
+    [
+      'an error without a value',
+      answer(200, '{"code":200,"data":{"error":"x"}}'),
+      'malformed',
+      /gateway\.errors/,
+    ],
+    [
+      'a redirect to sign in',
+      answer(302, '', { location: 'https://console.vendor.example/login?next=/thing' }),
+      'http',
+      /sends callers without a session to sign in/,
+    ],
     ['an empty answer', answer(200, ''), 'malformed', /not JSON/],
     [
       'a value elsewhere',
