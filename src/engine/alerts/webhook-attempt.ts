@@ -4,11 +4,11 @@
 // signal whatever the receiver does. It uses Node's own client: undici would keep connections open, and the guard would not check
 // a kept connection again.
 import { randomUUID } from 'node:crypto';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AlertRule } from '../../domain/alerts/alert-rule.ts';
 import type { Fleet } from '../../domain/fleet.ts';
-import { parseRetryAfter, type RetryAfter } from '../../gateway/call/exchange.ts';
+import { parseRetryAfter } from '../../gateway/request/retry-after.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { ProxyError } from '../../platform/proxy/proxy-tunnel.ts';
@@ -53,7 +53,7 @@ export async function attemptWebhook(
   try {
     const answer = await callWebhook(message, guard, AbortSignal.any([stopped, deadline]));
     const retryAfterMs = BUSY.includes(answer.status)
-      ? (parseRetryAfter(answer.retryAfter, clock.now(), LONGEST_PAUSE_MS) ?? 0)
+      ? (parseRetryAfter(answer.headers, clock.now(), LONGEST_PAUSE_MS) ?? 0)
       : 0;
     return { status: answer.status, retryAfterMs, ...verdictOn(message, answer) };
   } catch (error) {
@@ -89,7 +89,7 @@ interface Answer {
   readonly status: number;
   /** Its beginning; empty where it did not come in time. */
   readonly text: string;
-  readonly retryAfter: RetryAfter;
+  readonly headers: IncomingHttpHeaders;
 }
 
 /**
@@ -135,7 +135,7 @@ export async function callWebhook(
 function headOf({ statusCode = 0, headers }: IncomingMessage) {
   return {
     status: statusCode,
-    retryAfter: { value: headers['retry-after'] ?? null, date: headers.date ?? null },
+    headers,
   };
 }
 

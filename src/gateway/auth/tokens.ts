@@ -15,6 +15,7 @@ import { GatewayError } from '../gateway.ts';
 import { tlsOptions } from '../request/connections.ts';
 import { Origin, type OriginPool } from '../request/origin-pool.ts';
 import type { Proof } from '../request/request.ts';
+import { unpacked } from '../request/unpack.ts';
 import { type Issued, type TokenSource, tokenSourceOf } from './token-sources.ts';
 
 const MAX_ANSWER_BYTES = 65_536;
@@ -241,6 +242,9 @@ export class Tokens {
       if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
       chunks.push(chunk);
     }
-    return { status: answer.statusCode, text: new TextDecoder().decode(Buffer.concat(chunks)) };
+    const encoding = answer.headers['content-encoding'];
+    const packed = Buffer.concat(chunks);
+    const plain = unpacked(packed, encoding === undefined ? null : String(encoding), MAX_ANSWER_BYTES);
+    return { status: answer.statusCode, text: new TextDecoder().decode(plain) };
   }
 }

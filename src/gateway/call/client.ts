@@ -1,6 +1,7 @@
 // The gateway client: one HTTP call for one card or for a batch of cards, bounded in time and size, and logged. Opened by
 // wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import type { GatewayConfig, GatewayCredentials } from '../../domain/gateway/gateway-config.ts';
 import {
@@ -23,15 +24,9 @@ import {
 import { PoolConnections, poolOf, Seat } from '../request/connections.ts';
 import { Origin, type OriginPool } from '../request/origin-pool.ts';
 import { type GatewayRequest, maskFor, type Proof } from '../request/request.ts';
+import { parseRetryAfter } from '../request/retry-after.ts';
 import { cleanText } from './clean-text.ts';
-import {
-  DeadlineSweep,
-  Exchange,
-  parseRetryAfter,
-  type RetryAfter,
-  statusError,
-  withCode,
-} from './exchange.ts';
+import { DeadlineSweep, Exchange, statusError, withCode } from './exchange.ts';
 import { type Route, type RouteDeps, routeOf } from './interface-route.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
 
@@ -48,8 +43,8 @@ interface Ended {
   readonly request: GatewayRequest | null;
   /** 0: no answer. */
   readonly status: number;
-  /** null: no answer. */
-  readonly retryAfter: RetryAfter | null;
+  /** Empty: no answer. */
+  readonly headers: IncomingHttpHeaders;
   readonly body: string;
   /** Why there is no good answer; null: the status is 2xx, and the body is complete. */
   readonly error: GatewayError | null;
@@ -176,7 +171,7 @@ export class GatewayClient implements UpstreamGateway {
     let proof: Proof | null = null;
     let request: GatewayRequest | null = null;
     let status = 0;
-    let retryAfter: RetryAfter | null = null;
+    let headers: IncomingHttpHeaders = {};
     let body = '';
     let error: GatewayError | null = null;
     try {
@@ -187,7 +182,7 @@ export class GatewayClient implements UpstreamGateway {
       request = finish(route.request(cards, now), proof, now);
       const exchange = await this.#exchange(route, request, startedAt, deadlineAt, pass);
       status = exchange.status;
-      retryAfter = exchange.retryAfter;
+      headers = exchange.headers;
       body = exchange.body;
       // A bad status says more than how the connection ended, and an error code more than the status.
       error = status < 300 ? exchange.error : withCode(statusError(exchange), route.answers.errorSaid(body));
@@ -199,7 +194,7 @@ export class GatewayClient implements UpstreamGateway {
     }
     pass?.giveBack();
     const durationMs = Math.round((clock.monotonic() - startedAt) * 10) / 10;
-    return { proof, request, status, retryAfter, body, error, durationMs };
+    return { proof, request, status, headers, body, error, durationMs };
   }
 
   /** Reads the answer as a whole. @returns what reads the value of a card from it. */
@@ -287,9 +282,8 @@ export class GatewayClient implements UpstreamGateway {
     });
   }
 
-  #pauseAsked({ retryAfter }: Ended): number | null {
-    const maxMs = this.#profile.maxRetryAfterSeconds * 1_000;
-    return retryAfter && parseRetryAfter(retryAfter, this.deps.clock.now(), maxMs);
+  #pauseAsked({ headers }: Ended): number | null {
+    return parseRetryAfter(headers, this.deps.clock.now(), this.#profile.maxRetryAfterSeconds * 1_000);
   }
 
   /** The whole text is masked, since what is cut off may be the end of a secret: a text of the gateway may be long. */

@@ -10,6 +10,7 @@ import { type Dispatcher, errors } from 'undici';
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { GatewayError } from '../gateway.ts';
+import { tooLong, unpacked } from '../request/unpack.ts';
 import type { ErrorSaid } from './answer.ts';
 
 const SWEEP_MS = 20;
@@ -25,9 +26,7 @@ const BYTE_ORDER_MARK = 0xfeff;
 export class Exchange implements Dispatcher.DispatchHandler {
   /** 0 until a status line arrived. */
   status = 0;
-  retryAfter: RetryAfter = { value: null, date: null };
-  /** Where the answer sends the caller instead. */
-  location = '';
+  headers: IncomingHttpHeaders = {};
   error: GatewayError | null = null;
   #body: Buffer = NO_BYTES;
   /** Of the charset that the answer names; null: UTF-8. */
@@ -70,21 +69,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.status = status;
     const charset = /charset="?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1];
     if (charset !== undefined && !/^utf-?8$/i.test(charset)) this.#decodeAs(charset);
-    this.location = headers.location ?? '';
-    if (headers['retry-after'] !== undefined)
-      this.retryAfter = { value: headers['retry-after'], date: headers.date ?? null };
+    this.headers = headers;
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     // Nearly every answer is a single chunk, which is kept as it is.
     this.#body = this.#body.length === 0 ? chunk : Buffer.concat([this.#body, chunk]);
     const { maxBytes } = this.route;
-    if (this.#body.length > maxBytes) {
-      this.fail(new GatewayError('malformed', `the answer is longer than ${maxBytes} bytes`));
-    }
+    if (this.#body.length > maxBytes) this.fail(tooLong(maxBytes));
   }
 
   onResponseEnd(): void {
+    this.#unpack();
     this.#settle();
   }
 
@@ -128,6 +124,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#decoder = new TextDecoder(charset);
     } catch {
       this.error = new GatewayError('malformed', `the charset ${charset} of the answer is not known`);
+    }
+  }
+
+  #unpack(): void {
+    try {
+      const encoding = this.headers['content-encoding'];
+      this.#body = unpacked(
+        this.#body,
+        encoding === undefined ? null : String(encoding),
+        this.route.maxBytes,
+      );
+    } catch (error) {
+      this.error = error as GatewayError;
+      this.#body = NO_BYTES;
     }
   }
 
@@ -212,44 +222,21 @@ export class DeadlineSweep {
   }
 }
 
-/** The headers that say when to call again. */
-export interface RetryAfter {
-  /** The Retry-After header. */
-  readonly value: string | null;
-  /** The Date header: the gateway's clock, which a date in Retry-After refers to. */
-  readonly date: string | null;
-}
-
-/**
- * The pause of a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date), in milliseconds, at most `maxMs`. Null
- * when the header is absent or unreadable, or asks for no pause (zero, negative, a date in the past).
- */
-export function parseRetryAfter({ value, date }: RetryAfter, nowMs: number, maxMs: number): number | null {
-  const text = value?.trim() ?? '';
-  const askedMs = /^\d{1,20}$/.test(text)
-    ? Number(text) * 1000
-    : httpDate(text) - (Number.isNaN(httpDate(date ?? '')) ? nowMs : httpDate(date ?? ''));
-  return askedMs > 0 ? Math.min(maxMs, askedMs) : null;
-}
-
-/** Date.parse also reads "5.5" and the like; an HTTP date begins with the name of a day. */
-function httpDate(text: string): number {
-  return /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
-}
-
 /**
  * The error of an HTTP status outside 2xx.
  * 401 and 403 mean wrong credentials, so every card would fail: the gateway's fault, not the card's. So are 408 and
  * redirects, which are never followed. 404 is the card's fault: the gateway does not know the card.
  */
-export function statusError({ status, location }: Pick<Exchange, 'status' | 'location'>): GatewayError {
+export function statusError({ status, headers }: Pick<Exchange, 'status' | 'headers'>): GatewayError {
   if (status === 429 || status === 503) return new GatewayError('backpressure', `HTTP ${status}`);
   if (status === 401 || status === 403) {
     return new GatewayError('auth', `HTTP ${status}: the gateway does not accept our credentials`);
   }
   if (status >= 300 && status < 400) {
     // What follows the path may be a ticket to sign in with, and what precedes the host a password.
-    const to = location.replace(/[?#].*/s, '').replace(/\/\/[^/]*@/, '//');
+    const to = String(headers.location ?? '')
+      .replace(/[?#].*/s, '')
+      .replace(/\/\/[^/]*@/, '//');
     return new GatewayError('http', `HTTP ${status}${to && ` to ${to}`}: redirects are not followed`);
   }
   const cardProblem = status >= 400 && status < 500 && status !== 408;

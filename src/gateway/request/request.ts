@@ -114,7 +114,7 @@ export function prover(): (request: GatewayRequest, proof: Proof) => GatewayRequ
 }
 
 /** They say in which form a body is, not who sends it. */
-const PUBLIC_HEADERS = ['accept', 'content-type'];
+const PUBLIC_HEADERS = ['accept', 'accept-encoding', 'content-type'];
 
 /** @param headers names in lower case; each replaces one of the same name. @param body replaces that of the request. */
 export function withSecrets<R extends Signed>(

@@ -3,6 +3,7 @@
 import type { GatewayInterface, JsonTemplate } from '../../domain/gateway/gateway-config.ts';
 import { type Placeholder, partsOf } from '../../domain/gateway/profile-syntax.ts';
 import { type GatewayRequest, NO_SECRET, without, withQuery } from './request.ts';
+import { ENCODINGS } from './unpack.ts';
 
 type Template = Pick<
   GatewayInterface,
@@ -14,7 +15,7 @@ type Filling = Readonly<Partial<Record<Placeholder, string | readonly string[]>>
 
 type Fill = (values: Filling) => string;
 
-const FIXED_HEADERS = ['accept', 'application/json', 'user-agent', 'cardpoll'];
+const FIXED_HEADERS = ['accept', 'application/json', 'accept-encoding', ENCODINGS, 'user-agent', 'cardpoll'];
 
 /** @param url the template's path is below that of it. @param join between the cards of a batch. */
 export function requestTemplate(

@@ -315,7 +315,9 @@ describe('a call that fails', () => {
   it.each([
     ['seconds', { 'retry-after': '7' }, 7_000],
     ['more than the longest pause', { 'retry-after': '3600' }, 60_000],
-    ['an absurd number', { 'retry-after': '1000000000000' }, 60_000],
+    ['an absurd number', { 'retry-after': '999999999' }, 60_000],
+    ['a unit', { 'retry-after': '20.5s' }, 20_500],
+    ['a quota', { 'x-ratelimit-reset': '20', 'x-ratelimit-remaining': '0' }, 20_000],
     ['a number that is none', { 'retry-after': '99999999999999999999999' }, undefined],
     ['zero', { 'retry-after': '0' }, undefined],
     ['a past date', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, undefined],
