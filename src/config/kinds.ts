@@ -32,6 +32,33 @@ export function within<T>(where: string, parse: () => T): T {
   return parseOr(parse, (problem) => new BadValue(`${where} ${problem}`));
 }
 
+const MAX_PROBLEMS = 10;
+
+/**
+ * Makes every check of a value that has parts, whether the others hold or not.
+ * @returns what each check returns. @throws BadValue that names the problems of all of them.
+ */
+export function all<const Checks extends ReadonlyArray<() => unknown>>(
+  ...checks: Checks
+): { -readonly [At in keyof Checks]: ReturnType<Checks[At]> } {
+  const problems = new Set<string>();
+  const results = checks.map((check) => {
+    try {
+      return check();
+    } catch (error) {
+      if (!(error instanceof BadValue)) throw error;
+      problems.add(error.message);
+      return undefined;
+    }
+  });
+  if (problems.size > MAX_PROBLEMS)
+    refuse(
+      `${[...problems].slice(0, MAX_PROBLEMS).join('; ')}; and ${problems.size - MAX_PROBLEMS} more problems`,
+    );
+  if (problems.size > 0) refuse([...problems].join('; '));
+  return results as { -readonly [At in keyof Checks]: ReturnType<Checks[At]> };
+}
+
 export interface HostPort {
   /** Without the brackets of an IPv6 literal. */
   readonly host: string;

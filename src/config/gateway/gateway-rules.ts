@@ -10,7 +10,7 @@ import {
   type UnitWords,
 } from '../../domain/gateway/profile-syntax.ts';
 import { volumeIn } from '../../domain/gateway/volume.ts';
-import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
+import { INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import type { SettingReader } from '../reader.ts';
 import type { InterfaceValues } from '../settings/profile-settings.ts';
 import { nameOf, type Setting, waysToSet } from '../settings/setting.ts';
@@ -42,7 +42,14 @@ const OF_PLACEHOLDER: Readonly<Record<CredentialPlaceholder, Setting<unknown>>> 
   token: credentials.token,
 };
 
-export function checkCredentials(reader: SettingReader, config: GatewayConfig, areNeeded: boolean): void {
+/** @param offered interfaces; one with a problem is missing in the configuration. */
+export function checkCredentials(
+  reader: SettingReader,
+  config: GatewayConfig,
+  offered: readonly InterfaceName[],
+  areNeeded: boolean,
+): void {
+  if (reader.isUnusable(auth.kind)) return;
   const kind = config.auth.kind ?? (config.token === null ? 'none' : 'bearer');
   const requests = [config.interfaces, kind === 'login' ? config.auth.request : null];
   const named = namesInBraces(JSON.stringify(requests));
@@ -54,11 +61,18 @@ export function checkCredentials(reader: SettingReader, config: GatewayConfig, a
     if (reader.isSet(setting) || (!areNeeded && setting.file !== null)) continue;
     reader.report(setting, `gateway.auth.kind ${kind} needs ${waysToSet(setting)}`);
   }
+  // What was refused may name them.
+  const namable = reader.isUnusable(auth.request)
+    ? Object.values(OF_PLACEHOLDER)
+    : offered.some((name) => config.interfaces[name] === null)
+      ? [credentials.username, credentials.clientId]
+      : [];
   for (const setting of Object.values(ofOneKind)) {
-    if (!reader.isSet(setting) || reader.isUnusable(setting) || needs.includes(setting)) continue;
+    if (!reader.isSet(setting) || reader.isUnusable(setting)) continue;
+    if (needs.includes(setting) || namable.includes(setting)) continue;
     reader.report(setting, `${nameOf(setting)} is set, but gateway.auth.kind ${kind} does not use it`);
   }
-  if (kind === 'login' && (config.auth.expiresIn ?? config.auth.goodFor) === null) {
+  if (kind === 'login' && !reader.isSet(auth.expiresIn) && !reader.isSet(auth.goodFor)) {
     const what = 'how long a token is good: gateway.auth.expires_in or gateway.auth.good_for';
     reader.report(auth.goodFor, `gateway.auth.kind login needs ${what}`);
   }
@@ -99,11 +113,14 @@ export interface KnownOfReadings {
   readonly unitWords: UnitWords;
 }
 
-/** @returns whether the interface can be called. */
+/** What is said about an interface, and which keys have a value that was refused: nothing is known of them but that they are there. */
+export type GivenInterface = InterfaceValues & { readonly unusable: ReadonlyArray<keyof InterfaceValues> };
+
+/** Every problem between its settings. @returns whether there is none. */
 export function checkInterface(
   reader: SettingReader,
   name: InterfaceName,
-  given: InterfaceValues,
+  given: GivenInterface,
   known: KnownOfReadings,
 ): boolean {
   const problems = [...requestProblems(given), ...readingProblems(name, given, known)];
@@ -112,86 +129,110 @@ export function checkInterface(
   return problems.length === 0;
 }
 
-function requestProblems(given: InterfaceValues): string[] {
-  const { path, method, query, headers, body, bodyText, form, batch } = given;
-  const bodies = [body, bodyText, form].filter((each) => each !== null);
-  const used = [path ?? '', ...[query, headers, ...bodies].map((part) => JSON.stringify(part ?? {}))].flatMap(
-    namesInBraces,
-  );
+type Problem = string | false;
+
+function requestProblems(given: GivenInterface): string[] {
+  const { path, method, query, headers, body, bodyText, form, unusable } = given;
+  const isThere = (key: keyof InterfaceValues) => given[key] !== null || unusable.includes(key);
+  const bodies = (['body', 'bodyText', 'form'] as const).filter(isThere);
+  const templates = [
+    path ?? '',
+    ...[query, headers, body, bodyText, form].map((part) => JSON.stringify(part ?? {})),
+  ];
+  const used = templates.flatMap(namesInBraces);
   const namesOne = ['iccid', 'card_id', 'vendor_id'].some((name) => used.includes(name));
   const namesMany = used.includes('iccids');
-  return [
-    path === null && 'path is missing (or write enabled: off if the gateway does not offer this)',
+  // In a part that was refused there may be any.
+  const areNamesKnown = !(['path', 'query', 'headers', ...bodies] as const).some((key) =>
+    unusable.includes(key),
+  );
+  const isBatch = isThere('batch');
+  const problems: Problem[] = [
+    !isThere('path') && 'path is missing (or write enabled: off if the gateway does not offer this)',
     bodies.length > 1 && 'has more than one of body, body_text and form: keep one',
     bodies.length === 0 &&
       Object.keys(headers ?? {}).some((name) => /^content-type$/i.test(name)) &&
       'has a content-type, but no body that it is for',
     method === 'GET' && bodies.length > 0 && 'GET has no body: put it in query, or use another method',
-    batch === null && namesMany && '{iccids} needs batch: {size, items, iccid}',
-    batch !== null && !namesMany && 'batch needs {iccids} in path, query, body or form',
-    batch !== null &&
+    !isBatch && namesMany && '{iccids} needs batch: {size, items, iccid}',
+    isBatch && !namesMany && areNamesKnown && 'batch needs {iccids} in path, query, body or form',
+    isBatch &&
       namesOne &&
       'a batch names its cards by {iccids} only: remove {iccid}, {card_id} and {vendor_id}',
     path !== null &&
-      batch === null &&
+      !isBatch &&
       !namesOne &&
       !namesMany &&
+      areNamesKnown &&
       'no card is named: put {iccid} in path, query, body or form',
-  ].filter((problem) => problem !== false);
+  ];
+  return problems.filter((problem) => problem !== false);
 }
 
 function readingProblems(
   name: InterfaceName,
-  given: InterfaceValues,
+  given: GivenInterface,
   { moduleReads, unitWords }: KnownOfReadings,
 ): string[] {
-  const { value, field, remaining, total, unit, unitValue, missingValue, batch, find, iccidValue } = given;
+  const { unit, missingValue, unusable } = given;
   const { answer } = INTERFACES[name];
   if (answer === null) return [];
-  const hasValue = (value ?? field) !== null;
-  const hasRemainder = (remaining ?? total) !== null;
+  const isThere = (key: keyof InterfaceValues) => given[key] !== null || unusable.includes(key);
+  const hasValue = isThere('value') || isThere('field');
+  const [hasRemaining, hasTotal] = [isThere('remaining'), isThere('total')];
+  const hasRemainder = hasRemaining || hasTotal;
   const meant = dataUnitIn(unit, unitWords);
   const volume = answer.kind === 'megabytes' ? ' (or remaining and total)' : '';
-  return [
+  const problems: Problem[] = [
     !hasValue &&
       !hasRemainder &&
       !moduleReads &&
       `value is missing${volume}: where the answer has it, such as data.${answer.field}`,
-    value !== null && field !== null && 'has both value and field: keep value',
+    isThere('value') && isThere('field') && 'has both value and field: keep value',
     hasValue && hasRemainder && 'has both value and remaining: keep value, or remaining with total',
-    hasRemainder &&
-      (remaining === null || total === null) &&
-      'remaining and total belong together: give both',
-    unit !== null && unitValue !== null && 'has both unit and unit_value: keep one',
+    hasRemaining !== hasTotal && 'remaining and total belong together: give both',
+    isThere('unit') && isThere('unitValue') && 'has both unit and unit_value: keep one',
     meant !== unit &&
       `unit is ${unit}, but gateway.units says that this means ${meant}: write unit: ${meant}`,
     answer.kind === 'megabytes' &&
       missingValue !== null &&
       !(Number(volumeIn(missingValue, unit, unitWords)) >= 0) &&
       'missing_value is no volume, 0 or more',
-    batch !== null && find !== null && 'has both batch and find: keep batch',
-    (batch ?? find) !== null && iccidValue !== null && 'iccid_value is not needed: the list has the number',
-  ].filter((problem) => problem !== false);
+    isThere('batch') && isThere('find') && 'has both batch and find: keep batch',
+    (isThere('batch') || isThere('find')) &&
+      isThere('iccidValue') &&
+      'iccid_value is not needed: the list has the number',
+  ];
+  return problems.filter((problem) => problem !== false);
 }
 
-/** @param config as read; an interface with a problem is missing in it. */
-export function checkProfile(reader: SettingReader, config: GatewayConfig): void {
-  const { errors, interfaces, stoppedStatuses } = config;
+/** @param config as read; an interface with a problem is missing in it. @param offered also those that have a problem. */
+export function checkProfile(
+  reader: SettingReader,
+  { errors, stoppedStatuses }: Pick<GatewayConfig, 'errors' | 'stoppedStatuses'>,
+  offered: readonly InterfaceName[],
+): void {
   const report = (field: string, message: string) => reader.reportBelow(field, message);
-  if (errors.path === null && errors.throttled.length + errors.unknownCard.length + errors.auth.length > 0) {
+  const codes = errors.throttled.length + errors.unknownCard.length + errors.auth.length;
+  const isPathRefused = [SETTINGS.errors.path, SETTINGS.answers.success].some((setting) =>
+    reader.isUnusable(setting),
+  );
+  if (errors.path === null && codes > 0 && !isPathRefused) {
     report('gateway.errors', 'path is missing: where an answer has its error code');
   }
-  if (reader.hasProblems) return;
-  if (INTERFACE_NAMES.every((name) => interfaces[name] === null)) {
-    report('gateway.interfaces', 'the profile offers none: there is nothing to poll');
+  if (offered.length === 0) {
+    // It may be for one of the other problems.
+    if (!reader.hasProblems)
+      report('gateway.interfaces', 'the profile offers none: there is nothing to poll');
+    return;
   }
-  if (interfaces.card_status === null) {
+  if (!offered.includes('card_status')) {
     for (const name of ['stop', 'start'] as const) {
-      if (interfaces[name] !== null) {
+      if (offered.includes(name)) {
         report(`gateway.interfaces.${name}`, 'needs card_status, which shows whether the call took effect');
       }
     }
-  } else if (stoppedStatuses.length === 0) {
+  } else if (stoppedStatuses.length === 0 && !reader.isUnusable(SETTINGS.answers.stoppedStatuses)) {
     report('gateway.stopped_statuses', 'is missing: which statuses mean that a card is stopped');
   }
 }

@@ -9,12 +9,24 @@ import type {
   Reading,
 } from '../../domain/gateway/gateway-config.ts';
 import { NO_WORDS } from '../../domain/gateway/profile-syntax.ts';
-import { INTERFACES, type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
+import {
+  INTERFACE_NAMES,
+  INTERFACES,
+  type InterfaceName,
+  perInterface,
+} from '../../domain/gateway-interface.ts';
 import type { SettingReader } from '../reader.ts';
 import { INTERFACE_SETTINGS, type InterfaceValues, NOTHING_SAID } from '../settings/profile-settings.ts';
+import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings/settings.ts';
 import { readGatewayTlsFiles } from '../tls-files.ts';
-import { checkCredentials, checkInterface, checkProfile, type KnownOfReadings } from './gateway-rules.ts';
+import {
+  checkCredentials,
+  checkInterface,
+  checkProfile,
+  type GivenInterface,
+  type KnownOfReadings,
+} from './gateway-rules.ts';
 import { allRateLimits } from './rate-limits.ts';
 
 /** @param needsCredentials whether the credentials that the profile asks for must be there. */
@@ -41,8 +53,9 @@ export function readGateway(
     interfaces: perInterface((name) => readInterface(reader, name, known)),
     rateLimits: allRateLimits(reader.readAll(SETTINGS.pace)),
   };
-  checkCredentials(reader, config, needsCredentials);
-  checkProfile(reader, config);
+  const offered = INTERFACE_NAMES.filter((name) => isOffered(givenFor(reader, name)));
+  checkCredentials(reader, config, offered, needsCredentials);
+  checkProfile(reader, config, offered);
   return config;
 }
 
@@ -58,33 +71,45 @@ function errorsOf(reader: SettingReader, successPath: string | null): ErrorRules
   };
 }
 
-/** @returns null when the interface is not offered, or cannot be read: that is reported. */
+/** @returns null when the interface is not offered, or cannot be used: that is reported. */
 function readInterface(
   reader: SettingReader,
   name: InterfaceName,
   known: KnownOfReadings,
 ): GatewayInterface | null {
-  const settings = INTERFACE_SETTINGS[name];
-  const given: InterfaceValues = { ...NOTHING_SAID, ...reader.readAll(settings) };
-  const unusable = Object.values(settings).some((setting) => reader.isUnusable(setting));
-  const isSaid = Object.values(given).some((value) => value !== null);
-  if (unusable || !isSaid || given.enabled === false) return null;
+  const given = givenFor(reader, name);
+  if (!isOffered(given)) return null;
   const values = isShortForm(reader, name, given) ? inFull(name, given) : given;
-  return checkInterface(reader, name, values, known) ? complete(name, values, known) : null;
+  const isGood = checkInterface(reader, name, values, known);
+  return isGood && given.unusable.length === 0 ? complete(name, values, known) : null;
+}
+
+function givenFor(reader: SettingReader, name: InterfaceName): GivenInterface {
+  const settings = INTERFACE_SETTINGS[name];
+  const values = { ...NOTHING_SAID, ...reader.readAll(settings) };
+  const unusable = Object.keys(settings).filter((key) =>
+    reader.isUnusable(settings[key] as Setting<unknown>),
+  );
+  return { ...values, unusable: unusable as ReadonlyArray<keyof InterfaceValues> };
+}
+
+function isOffered({ unusable, ...values }: GivenInterface): boolean {
+  if (values.enabled === false) return false;
+  return unusable.length > 0 || Object.values(values).some((value) => value !== null);
 }
 
 /**
  * The form of releases before profiles: method, path and field at most, and the card's number goes where it went then (contract,
  * "Gateway profile"). Only the config file may use it.
  */
-function isShortForm(reader: SettingReader, name: InterfaceName, given: InterfaceValues): boolean {
+function isShortForm(reader: SettingReader, name: InterfaceName, given: GivenInterface): boolean {
   const settings = Object.entries(INTERFACE_SETTINGS[name]);
   const inFile = settings.filter(([, setting]) => reader.isInConfigFile(setting));
   const isShort = inFile.every(([key]) => key === 'method' || key === 'path' || key === 'field');
   return inFile.length > 0 && isShort && given.path?.includes('{') === false;
 }
 
-function inFull(name: InterfaceName, short: InterfaceValues): InterfaceValues {
+function inFull(name: InterfaceName, short: GivenInterface): GivenInterface {
   const { method, value, field } = short;
   const { answer } = INTERFACES[name];
   const inQuery = method === 'GET';

@@ -21,7 +21,7 @@ import {
 } from '../../domain/gateway/profile-syntax.ts';
 import { agree } from '../../domain/gateway/volume.ts';
 import { isObject } from '../../platform/json.ts';
-import { type Kind, kindOf, oneOf, refuse, shown, within } from '../kinds.ts';
+import { all, type Kind, kindOf, oneOf, refuse, shown, within } from '../kinds.ts';
 
 /** Longest request body or list of fields, in characters of JSON. */
 const MAX_TEMPLATE_CHARS = 16_384;
@@ -40,10 +40,19 @@ const UNCLOSED = new RegExp(`\\{(?:${[...PLACEHOLDERS, ...CREDENTIAL_PLACEHOLDER
 
 function checkPlaceholders(text: string, names: Names): void {
   const unclosed = UNCLOSED.exec(text);
-  if (unclosed !== null) refuse(`${unclosed[0]} has no closing brace`);
-  const unknown = namesInBraces(text).find((name) => !names.includes(name));
-  const known = names.map((name) => `{${name}}`).join(', ');
-  if (unknown !== undefined) refuse(`{${unknown}} is no placeholder here; there are ${known}`);
+  const unknown = namesInBraces(text).filter((name) => !names.includes(name));
+  all(
+    () => unclosed && refuse(`${unclosed[0]} has no closing brace`),
+    () => {
+      if (unknown.length === 0) return;
+      const are = unknown.length === 1 ? 'is no placeholder' : 'are no placeholders';
+      refuse(`${inBraces([...new Set(unknown)])} ${are} here; there are ${inBraces(names)}`);
+    },
+  );
+}
+
+function inBraces(names: Names): string {
+  return names.map((name) => `{${name}}`).join(', ');
 }
 
 /** A path of an HTTP call, with placeholders. */
@@ -71,15 +80,20 @@ export function templates(
     accepts: `${accepts}: names and texts, with placeholders`,
     parse: (raw) => {
       if (!isObject(raw)) refuse(`${shown(raw)} must hold names and texts`);
-      const texts = Object.entries(raw).map(([name, value]) => {
-        if (!allowsName.test(name)) refuse(`${shown(name)} cannot be used as a name here`);
-        if (!isCode(value) && value !== '') refuse(`${name}: ${shown(value)} is not a text`);
-        const text = String(value);
-        if (text.length > MAX_TEXT_CHARS || !/^[^\p{Cc}]*$/u.test(text))
-          refuse(`${name}: is not one line of text`);
-        within(`${name}:`, () => checkPlaceholders(text, names));
-        return [name, text] as const;
-      });
+      const [texts] = all(
+        () =>
+          all(
+            ...Object.entries(raw).map(([name, value]) => () => {
+              if (!allowsName.test(name)) refuse(`${shown(name)} cannot be used as a name here`);
+              if (!isCode(value) && value !== '') refuse(`${name}: ${shown(value)} is not a text`);
+              const text = String(value);
+              if (text.length > MAX_TEXT_CHARS || !/^[^\p{Cc}]*$/u.test(text))
+                refuse(`${name}: is not one line of text`);
+              return [name, text] as const;
+            }),
+          ),
+        () => checkPlaceholders(JSON.stringify(Object.values(raw)), names),
+      );
       return Object.fromEntries(texts);
     },
   };
@@ -140,8 +154,12 @@ export const CODES: Kind<readonly Code[]> = {
   parse: (raw) => {
     const values = Array.isArray(raw) ? raw : [raw];
     if (values.length === 0 || values.length > MAX_CODES) refuse(`must have 1 to ${MAX_CODES} values`);
-    const [wrong] = values.filter((value) => !isCode(value));
-    return wrong === undefined ? values : refuse(`${shown(wrong)} is no text, number, true or false`);
+    all(
+      ...values.map(
+        (value) => () => isCode(value) || refuse(`${shown(value)} is no text, number, true or false`),
+      ),
+    );
+    return values;
   },
 };
 
@@ -154,17 +172,19 @@ export const UNIT_WORDS: Kind<UnitWords> = {
   parse: (raw) => {
     if (!isObject(raw)) refuse(`${shown(raw)} must hold words and units, such as {M: MB}`);
     const words = new Map<string, readonly [as: string, unit: DataUnit]>();
-    for (const [as, value] of Object.entries(raw)) {
-      const word = unitWord(as);
-      if (word === '' || word.length > MAX_WORD_CHARS) refuse(`${shown(as)} is no word for a unit`);
-      const unit = within(`${as}:`, () => UNIT.parse(value));
-      const [before, other] = words.get(word) ?? [];
-      if (other !== undefined && other !== unit)
-        refuse(`${before} is ${other}, and ${as} is ${unit}, but they are one word: capitals do not count`);
-      const own = dataUnitIn(as);
-      if (own !== null && !agree(own, unit)) refuse(`${as} is the unit ${own}, and cannot mean ${unit}`);
-      words.set(word, [as, unit]);
-    }
+    all(
+      ...Object.entries(raw).map(([as, value]) => () => {
+        const word = unitWord(as);
+        if (word === '' || word.length > MAX_WORD_CHARS) refuse(`${shown(as)} is no word for a unit`);
+        const unit = within(`${as}:`, () => UNIT.parse(value));
+        const [before, other] = words.get(word) ?? [];
+        if (other !== undefined && other !== unit)
+          refuse(`${before} is ${other}, and ${as} is ${unit}, but they are one word: capitals do not count`);
+        const own = dataUnitIn(as);
+        if (own !== null && !agree(own, unit)) refuse(`${as} is the unit ${own}, and cannot mean ${unit}`);
+        words.set(word, [as, unit]);
+      }),
+    );
     if (words.size > MAX_CODES) refuse(`has more than ${MAX_CODES} words`);
     return Object.fromEntries([...words].map(([word, [, unit]]) => [word, unit]));
   },
@@ -175,14 +195,13 @@ export const SUCCESS_RULE: Kind<SuccessRule | 'http_status'> = {
   accepts: '{path, values}, or {} for the HTTP status alone',
   parse: (raw) => {
     if (!isObject(raw)) refuse(`${shown(raw)} must be {path, values} or {}`);
-    checkKeys(raw, ['path', 'values']);
     if (Object.keys(raw).length === 0) return 'http_status';
-    if (raw.path === undefined) refuse('path is missing');
-    if (raw.values === undefined) refuse('values is missing');
-    return {
-      path: within('path:', () => VALUE_PATH.parse(raw.path)),
-      values: within('values:', () => CODES.parse(raw.values)),
-    };
+    const [path, values] = all(
+      () => needed(raw, 'path', VALUE_PATH, ''),
+      () => needed(raw, 'values', CODES, ''),
+      () => checkKeys(raw, ['path', 'values']),
+    );
+    return { path, values };
   },
 };
 
@@ -191,13 +210,20 @@ export const BATCH_RULE: Kind<BatchRule> = {
   accepts: '{size, items, iccid, join}',
   parse: (raw) => {
     if (!isObject(raw)) refuse(`${shown(raw)} must be {size, items, iccid}`);
-    checkKeys(raw, ['size', 'items', 'iccid', 'join']);
     const { size, join = ',' } = raw;
-    if (!Number.isInteger(size) || Number(size) < 2 || Number(size) > 1_000)
-      refuse('size must be a whole number from 2 to 1000');
-    const list = listOf(raw);
-    if (typeof join !== 'string' || !/^[,;|_.+-]$/.test(join)) refuse('join must be one of , ; | _ . + -');
-    return { size: Number(size), ...list, join };
+    const [list] = all(
+      () => listOf(raw),
+      () => {
+        if (!Number.isInteger(size) || Number(size) < 2 || Number(size) > 1_000)
+          refuse('size must be a whole number from 2 to 1000');
+      },
+      () => {
+        if (typeof join !== 'string' || !/^[,;|_.+-]$/.test(join))
+          refuse('join must be one of , ; | _ . + -');
+      },
+      () => checkKeys(raw, ['size', 'items', 'iccid', 'join']),
+    );
+    return { size: Number(size), ...list, join: String(join) };
   },
 };
 
@@ -206,20 +232,32 @@ export const FIND_RULE: Kind<FindRule> = {
   accepts: '{items, iccid}',
   parse: (raw) => {
     if (!isObject(raw)) refuse(`${shown(raw)} must be {items, iccid}`);
-    checkKeys(raw, ['items', 'iccid']);
-    return listOf(raw);
+    const [list] = all(
+      () => listOf(raw),
+      () => checkKeys(raw, ['items', 'iccid']),
+    );
+    return list;
   },
 };
 
-function listOf({ items, iccid }: Record<string, unknown>): FindRule {
-  if (iccid === undefined) refuse('iccid is missing: where an item of the list has its card number');
-  return {
-    items: items === undefined ? null : within('items:', () => VALUE_PATH.parse(items)),
-    iccid: within('iccid:', () => VALUE_PATH.parse(iccid)),
-  };
+function listOf(raw: Record<string, unknown>): FindRule {
+  const [items, iccid] = all(
+    () => (raw.items === undefined ? null : needed(raw, 'items', VALUE_PATH, '')),
+    () => needed(raw, 'iccid', VALUE_PATH, ': where an item of the list has its card number'),
+  );
+  return { items, iccid };
+}
+
+/** @param what continues the message that it is missing. */
+function needed<T>(raw: Record<string, unknown>, key: string, kind: Kind<T>, what: string): T {
+  if (raw[key] === undefined) refuse(`${key} is missing${what}`);
+  return within(`${key}:`, () => kind.parse(raw[key]));
 }
 
 export function checkKeys(raw: Record<string, unknown>, known: readonly string[]): void {
-  const unknown = Object.keys(raw).find((key) => !known.includes(key));
-  if (unknown !== undefined) refuse(`unknown key ${unknown}; there are ${known.join(', ')}`);
+  const unknown = Object.keys(raw).filter((key) => !known.includes(key));
+  if (unknown.length > 0)
+    refuse(
+      `unknown key${unknown.length === 1 ? '' : 's'} ${unknown.join(', ')}; there are ${known.join(', ')}`,
+    );
 }

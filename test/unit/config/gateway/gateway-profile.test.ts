@@ -330,7 +330,7 @@ describe('a profile that cannot work is refused, with the place', () => {
     [
       'a unit for a text',
       'interfaces: { card_status: { path: "/{iccid}", value: a, unit: MB } }',
-      /unknown key interfaces\.card_status\.unit \(did you mean interfaces\.flow\.unit\?\)$/,
+      /unknown key interfaces\.card_status\.unit \(did you mean interfaces\.flow\.unit\?\)$/m,
     ],
     [
       'a batch of stops',
@@ -397,15 +397,90 @@ describe('a profile that cannot work is refused, with the place', () => {
 
   it('all problems at once', async () => {
     const profile =
-      'interfaces: { flow: { path: usage, unit: kb }, stop: { path: /x }, card_status: { value: a } }';
+      '{ stopped_statuses: [off], interfaces: { flow: { path: usage, unit: kb }, stop: { path: /x }, card_status: { value: a } } }';
     const { fields } = await refusal({ profile });
     for (const { message } of fields) expect(message).toMatch(/^\/.+\.yaml:1 /);
     expect(fields.map(({ field }) => field).sort()).toEqual([
       'gateway.interfaces.card_status',
+      'gateway.interfaces.flow',
       'gateway.interfaces.flow.path',
       'gateway.interfaces.flow.unit',
       'gateway.interfaces.stop',
     ]);
+  });
+
+  const problemsOf = async (given: Given) =>
+    (await refusal(given)).fields.map(({ message }) => message.replace(/^\/\S+:(\d+):? /, '$1 '));
+
+  it('several problems of one interface, also next to a value that is refused', async () => {
+    const profile = `interfaces:
+  flow:
+    method: GET
+    path: /usage
+    body: { a: "{imsi}", b: "{eid}" }
+    form: { c: "{iccid}" }
+    value: a..b
+    remaining: left
+    unit: kb
+    unit_value: c
+    batch: { size: 1, join: ab, more: 1 }
+  stop: { method: POST, path: /stop }
+errors: { throttled: [1] }`;
+    expect(await problemsOf({ profile })).toEqual([
+      expect.stringMatching(
+        /^5 interfaces\.flow\.body: \{imsi\}, \{eid\} are no placeholders here; there are/,
+      ),
+      expect.stringMatching(/^7 interfaces\.flow\.value: "a\.\.b" is no place/),
+      expect.stringMatching(/^9 interfaces\.flow\.unit: "kb" is none of/),
+      expect.stringMatching(
+        /^11 interfaces\.flow\.batch: iccid is missing: .*; size must be .*; join must be .*; unknown key more; there are/,
+      ),
+      '3 gateway.interfaces.flow: has more than one of body, body_text and form: keep one',
+      '3 gateway.interfaces.flow: GET has no body: put it in query, or use another method',
+      '3 gateway.interfaces.flow: a batch names its cards by {iccids} only: remove {iccid}, {card_id} and {vendor_id}',
+      '3 gateway.interfaces.flow: has both value and remaining: keep value, or remaining with total',
+      '3 gateway.interfaces.flow: remaining and total belong together: give both',
+      '3 gateway.interfaces.flow: has both unit and unit_value: keep one',
+      '12 gateway.interfaces.stop: no card is named: put {iccid} in path, query, body or form',
+      '13 gateway.errors: path is missing: where an answer has its error code',
+      '12 gateway.interfaces.stop: needs card_status, which shows whether the call took effect',
+    ]);
+  });
+
+  it('problems of every part, and none that only follows from another', async () => {
+    const profile = `auth: { kind: login, request: { path: in, form: { u: "{user}", p: "{pass}" }, batch: 1 }, good_for: 0 }
+success: { path: a..b, values: [[1], null] }
+errors: { throttled: [1] }
+stopped_statuses: []
+units: { M: Mbit, mb: GB }
+interfaces:
+  card_status: { path: "/{imsi}", value: state }
+  stop: { path: "/{username}/{iccid}", timeout_ms: never }
+  flow: { enabled: false }`;
+    const env = { CARDPOLL_GATEWAY_PASSWORD: 'a', CARDPOLL_GATEWAY_USERNAME: 'b' };
+    const problems = await problemsOf({ profile, env });
+    expect(problems.sort()).toEqual([
+      expect.stringMatching(/^1 auth\.good_for: .* out of bounds/),
+      expect.stringMatching(
+        /^1 auth\.request: path: "in" is not a path.*; form: \{user\}, \{pass\} are no placeholders here; .*; unknown key batch/,
+      ),
+      expect.stringMatching(
+        /^2 success: path: "a\.\.b" is no place .*; values: \[1\] is no text, number, true or false; null is no text/,
+      ),
+      expect.stringMatching(/^4 stopped_statuses: the list is empty/),
+      expect.stringMatching(/^5 units: M: "Mbit" is none of .*; mb is the unit MB, and cannot mean GB/),
+      expect.stringMatching(/^7 interfaces\.card_status\.path: \{imsi\} is no placeholder/),
+      expect.stringMatching(/^8 interfaces\.stop\.timeout_ms: "never" is not a duration/),
+      expect.stringMatching(/^gateway\.auth\.kind login needs gateway\.auth\.token/),
+    ]);
+  });
+
+  it('ten problems of one value, and how many more there are', async () => {
+    const words = Array.from({ length: 13 }, (_, i) => `w${i}: kb`).join(', ');
+    const [problem] = await problemsOf({
+      profile: `units: { ${words} }\n${flow('path: "/{iccid}", value: a')}`,
+    });
+    expect(problem).toMatch(/w9: "kb" is none of [^;]*; and 3 more problems$/);
   });
 
   it.each([
