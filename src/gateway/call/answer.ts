@@ -52,10 +52,10 @@ export class AnswerReader {
   readonly #list: ListRules | null;
   readonly #isCard: CardCheck;
   readonly #unread: string | null;
-  /** The body decides nothing, so it may be anything. */
-  readonly #isOptional: boolean;
   /** Something is read from the whole answer, so it may be text as well. */
   readonly #mayBeText: boolean;
+  /** The call has an effect and reads nothing: its body may be anything, and fails the call only by a code that the profile names. */
+  readonly #isEffect: boolean;
 
   constructor(rules: AnswerRules) {
     const { success, errors, reading, stoppedStatuses, batch, find, iccidValue, unread = null } = rules;
@@ -74,10 +74,9 @@ export class AnswerReader {
     this.#judged = { places: success === null ? [] : [success.path], values: success?.values ?? [] };
     this.#isCard = cardCheck(iccidValue === null ? null : placeOf(iccidValue), this.#place);
     this.#unread = unread;
-    const decides = [this.#success, this.#code, this.#value, this.#list, iccidValue, unread];
-    this.#isOptional = decides.every((rule) => rule === null);
     const read = [this.#success, this.#code, ...(reading === null ? [] : valuePlaces(reading))];
     this.#mayBeText = list === null && read.some((place) => place?.path.length === 0);
+    this.#isEffect = reading === null && unread === null && list === null;
   }
 
   /**
@@ -155,10 +154,8 @@ export class AnswerReader {
     return { failure: this.#meanings.get(String(code)) ?? null, reason: this.#reason(name, code, body) };
   }
 
-  /** A call that only succeeds or fails may be answered without a body, unless the body is what says so. */
   #parsed(text: string): unknown {
-    if (this.#isOptional) return jsonIn(exact(text)) ?? null;
-    if (text === '' && this.#success === null && this.#value === null) return null;
+    if (this.#isEffect) return jsonIn(exact(text)) ?? (this.#mayBeText ? text.trim() : null);
     try {
       return JSON.parse(exact(text));
     } catch (cause) {
@@ -184,6 +181,7 @@ export class AnswerReader {
     if (values.has(code)) return;
     const isOfItsKind = [...values].some((value) => typeof value === typeof code);
     if (!isOfItsKind || typeof code === 'object') {
+      if (this.#isEffect) return;
       const expected = [...new Set([...values].map((value) => typeof value))].join(' or ');
       throw new GatewayError(
         'malformed',

@@ -212,14 +212,33 @@ describe('codes', () => {
     expect(withoutCode.map((body) => vendor.errorSaid(body))).toEqual([null, null, null, null, null]);
   });
 
-  it('are not needed for a call that only succeeds or fails', () => {
-    expect(valueIn({}, '')).toBeNull();
-    expect(valueIn({}, '<ok/>')).toBeNull();
-    expect(valueIn({ errors }, '')).toBeNull();
-    expect(failure(() => valueIn({ success: { path: 'c', values: [1] } }, ''))).toEqual([
-      'malformed',
-      'the body is empty',
-    ]);
+  describe('of a call with an effect', () => {
+    const rules = {
+      success: { path: 'c', values: [1] },
+      errors: { ...errors, path: 'c', throttled: ['1003'] },
+    };
+
+    it.each([
+      '',
+      '<ok/>',
+      'Thing state updated.',
+      '"ok"',
+      '[]',
+      '{}',
+      '{"c":1}',
+      '{"c":"done"}',
+      '{"c":{}}',
+      '{"c":',
+    ])('are none in %j: it has succeeded', (body) => {
+      expect(valueIn(rules, body)).toBeNull();
+      expect(valueIn({ errors }, body)).toBeNull();
+      expect(valueIn({}, body)).toBeNull();
+    });
+
+    it('fail it where the profile names them, or names those of success', () => {
+      expect(failure(() => valueIn(rules, '{"c":1003}'))[0]).toBe('backpressure');
+      expect(failure(() => valueIn(rules, '{"c":2}'))).toEqual(['business', 'c 2']);
+    });
   });
 });
 
