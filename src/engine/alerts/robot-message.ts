@@ -3,8 +3,9 @@
 //
 // Each robot as its page describes it: DingTalk (custom robot), WeCom (group robot), Feishu (custom bot), Slack (incoming webhook).
 import { createHmac } from 'node:crypto';
-import type { WebhookFormat } from '../../domain/alerts/webhook-format.ts';
+import { WEBHOOK_FORMAT_FACTS, type WebhookFormat } from '../../domain/alerts/webhook-format.ts';
 import { isObject, jsonIn } from '../../platform/json.ts';
+import { faultIn, oneLine, pageIn, type Refusal, refusedWith } from './answer-fault.ts';
 
 type RobotFormat = Exclude<WebhookFormat, 'standard'>;
 
@@ -55,7 +56,6 @@ const ROBOTS: Readonly<Record<Exclude<RobotFormat, 'slack'>, Robot>> = {
 
 /** The smallest limit of the four: 2,048 bytes of a text to WeCom. */
 const MAX_TEXT_BYTES = 2_000;
-const MAX_WORDS = 200;
 
 interface RobotRequest {
   readonly url: string;
@@ -98,70 +98,26 @@ function cut(text: string): string {
   return [...kept, `and ${lines.length - kept.length} more lines`].join('\n');
 }
 
-export interface Refusal {
-  /** In the receiver's words. */
-  readonly error: string;
-  /** True when a retry would be refused in the same way. */
-  readonly lasting: boolean;
-}
-
-/** @param text of an answer with status 2xx. @returns null when the message was taken. */
-export function refusalIn(format: WebhookFormat, text: string): Refusal | null {
+/**
+ * @param text of an answer with status 2xx. @param host that answered. @param sent the body of the request.
+ * @returns null when the message was taken.
+ */
+export function refusalIn(format: WebhookFormat, text: string, host: string, sent: string): Refusal | null {
+  const saysOk = WEBHOOK_FORMAT_FACTS.slack.hosts.includes(host);
+  if (format === 'standard' || (format === 'slack' && !saysOk)) return faultIn(text, sent);
   if (format === 'slack')
     return text.trim() === 'ok' ? null : { error: notSaid(format, text), lasting: false };
   const answer = jsonIn(text);
-  if (format === 'standard') return isObject(answer) ? refusalOfUnknown(answer) : failureIn(text);
   const { code, words, busy } = ROBOTS[format];
   const given = isObject(answer) ? answer[code] : undefined;
   if (typeof given !== 'number' || !isObject(answer)) return { error: notSaid(format, text), lasting: false };
-  return given === 0 ? null : { error: refused(code, given, answer[words]), lasting: !busy.includes(given) };
-}
-
-/** Microsoft Teams, and other receivers that say it in words. */
-const SAYS_FAILED = /^\W*(?:webhook message delivery )?(?:error|fail(?:ed|ure)?|invalid)\b/i;
-const SAYS_TAKEN = /^\W*(?:ok|success|成功)/i;
-/** Fields with a receiver's words. */
-const WORDS = ['errmsg', 'msg', 'message', 'description', 'error', 'reason'];
-
-/** healthchecks.io answers 200 `OK (not found)` and `OK (rate limited)` to a heartbeat that it does not count. */
-const SAYS_IGNORED = /^OK \((.{1,50})\)\s*$/;
-
-function failureIn(text: string): Refusal | null {
-  const why = SAYS_IGNORED.exec(text)?.[1];
-  if (why !== undefined) return { error: `ignored the message: ${why}`, lasting: false };
-  return SAYS_FAILED.test(text)
-    ? { error: `says: ${oneLine(text).slice(0, MAX_WORDS)}`, lasting: false }
-    : null;
-}
-
-/** A receiver of standard webhooks says with its status alone whether it took the message. Others say 200 to everything. */
-function refusalOfUnknown(answer: Readonly<Record<string, unknown>>): Refusal | null {
-  const words = WORDS.map((name) => answer[name]).find((said) => typeof said === 'string' && said !== '');
-  const hint = 'if this is the robot of a chat, set webhook_format';
-  for (const code of ['errcode', 'code']) {
-    const given = answer[code];
-    if (typeof given !== 'number' || given === 0 || (given >= 200 && given < 300)) continue;
-    if (typeof words === 'string' && !SAYS_TAKEN.test(words))
-      return { error: `${refused(code, given, words)}; ${hint}`, lasting: true };
-  }
-  const no = ['ok', 'success'].find((field) => answer[field] === false);
-  if (no !== undefined) return { error: refused(no, false, words), lasting: false };
-  const { status } = answer;
-  if (typeof status !== 'string' || !SAYS_FAILED.test(status)) return null;
-  return { error: refused('status', status.slice(0, 40), words), lasting: false };
-}
-
-function refused(code: string, given: unknown, words: unknown): string {
-  const said = typeof words === 'string' ? `: ${words.slice(0, MAX_WORDS)}` : '';
-  return `refused the message with ${code} ${given}${said}`;
+  return given === 0
+    ? null
+    : { error: refusedWith(code, given, answer[words]), lasting: !busy.includes(given) };
 }
 
 function notSaid(format: RobotFormat, text: string): string {
   const begin = oneLine(text).slice(0, 80);
   const shown = begin === '' ? 'an empty answer' : `the answer "${begin}"`;
-  return `did not say that it took the message, as ${format} does: ${shown}`;
-}
-
-function oneLine(text: string): string {
-  return text.trim().replace(/\s+/g, ' ');
+  return `did not say that it took the message, as ${format} does: ${pageIn(text) ?? shown}`;
 }

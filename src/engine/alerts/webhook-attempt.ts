@@ -13,6 +13,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { ProxyError } from '../../platform/proxy/proxy-tunnel.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
+import { oneLine, pageIn } from './answer-fault.ts';
 import { refusalIn } from './robot-message.ts';
 import { connectionTo } from './webhook-connection.ts';
 import { type MessageMeans, type WebhookMessage, webhookMessage } from './webhook-message.ts';
@@ -20,10 +21,11 @@ import { type MessageMeans, type WebhookMessage, webhookMessage } from './webhoo
 /** For name look-up, connection, request and answer together. */
 const CALL_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_HEAD_BYTES = 16 * 1024;
-/** An answer of a robot has less. */
-const MAX_ANSWER_BYTES = 4 * 1024;
+/** Some answer with the message, as JSON that has to be whole. */
+const MAX_ANSWER_BYTES = 64 * 1024;
 /** What an answer with a status is read for; a receiver that never ends its answer has answered. */
 const ANSWER_WITHIN_MS = 1_000;
+const MAX_WORDS = 200;
 const GONE = 410;
 /** A receiver may ask for a pause (Retry-After), up to the longest one between two attempts. */
 const LONGEST_PAUSE_MS = 12 * 3_600_000;
@@ -66,16 +68,20 @@ export async function attemptWebhook(
   }
 }
 
-function verdictOn({ format, url }: WebhookMessage, { status, text }: Answer) {
+/** The secrets are masked before any part of the answer is cut out, so that no part of one is left. */
+function verdictOn({ format, url, body }: WebhookMessage, { status, location, ...answer }: Answer) {
+  const text = withoutSecrets(answer.text, url);
   if (status >= 200 && status < 300) {
-    const refusal = refusalIn(format, text);
+    const refusal = refusalIn(format, text, new URL(url).hostname, body);
     if (refusal === null) return { error: null, lasting: false };
-    return { ...refusal, error: `answered ${status}: ${withoutSecrets(refusal.error, url)}` };
+    return { ...refusal, error: `answered ${status}: ${refusal.error}` };
   }
   if (status === GONE) return { error: 'answered 410: the receiver is gone', lasting: true };
+  if (location !== null)
+    return { error: `answered ${status}: the redirect to ${location} is not followed`, lasting: false };
   const isRefused = format === 'slack' && status >= 400 && status < 500 && !BUSY.includes(status);
-  const words = isRefused ? `: ${withoutSecrets(text.slice(0, 100).trim(), url)}` : '';
-  return { error: `answered ${status}${words}`, lasting: isRefused };
+  const said = pageIn(text) ?? oneLine(text).slice(0, MAX_WORDS);
+  return { error: `answered ${status}${said === '' ? '' : `: ${said}`}`, lasting: isRefused };
 }
 
 /** A receiver may repeat what the path and the query of the URL say: often a token. */
@@ -90,6 +96,8 @@ interface Answer {
   /** Its beginning; empty where it did not come in time. */
   readonly text: string;
   readonly headers: IncomingHttpHeaders;
+  /** Where a redirect leads to, without its path; null: the answer is none. */
+  readonly location: string | null;
 }
 
 /**
@@ -136,7 +144,13 @@ function headOf({ statusCode = 0, headers }: IncomingMessage) {
   return {
     status: statusCode,
     headers,
+    location: redirectIn(statusCode, headers.location),
   };
+}
+
+function redirectIn(status: number, location: string | undefined): string | null {
+  if (status < 300 || status >= 400 || location === undefined) return null;
+  return URL.canParse(location) ? new URL(location).origin : 'another path';
 }
 
 /** Reads an answer up to its end, its first bytes, or a second; and ends its connection. */

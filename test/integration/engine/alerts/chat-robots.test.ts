@@ -1,7 +1,7 @@
 // Alerts in chats: what a person sees of an alert that fired, one that was resolved and a group, and what becomes of a message that
 // a robot refuses although it answers 200. The robots are a server of their own (test/support/chat-robots.ts).
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { AlertRuleFields } from '../../../../src/domain/alerts/alert-rule.ts';
 import type { Alert } from '../../../../src/domain/alerts/alert-text.ts';
 import type { AlertEvent } from '../../../../src/domain/alerts/alert-transition.ts';
@@ -16,6 +16,7 @@ import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
 import { applyToRules, ruleFields } from '../../../support/alert-rules.ts';
+import { answer, type Behaviour, startBadGateway } from '../../../support/bad-gateway.ts';
 import { type ChatRobots, startChatRobots } from '../../../support/chat-robots.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
 import { MESSAGE_MEANS, TESTER_MEANS } from '../../../support/message-means.ts';
@@ -51,6 +52,12 @@ function ruleOf(
     ...{ comparison: '<', threshold: 90, webhookUrl: `${robots.url}${path}`, webhookFormat: format },
     ...over,
   });
+}
+
+async function receiving(behaviour: Behaviour) {
+  const started = await startBadGateway(behaviour);
+  onTestFinished(() => started.close());
+  return started;
 }
 
 const apply = (event: AlertEvent) => applyToRules(records.alerts, event);
@@ -175,6 +182,33 @@ describe('a robot shows', () => {
   });
 });
 
+describe('what takes Slack messages and answers otherwise', () => {
+  it.each([
+    ['Google Chat, with the message', answer(200, '{"name":"spaces/A/messages/B","text":"..."}')],
+    ['Rocket.Chat', answer(200, '{"success":true}')],
+    ['Zulip', answer(200, '{"result":"success","msg":""}')],
+    ['hookshot', answer(200, '{"ok":true}')],
+    ['Webex', answer(204, '')],
+  ])('%s, is judged by its status', async (_, behaviour) => {
+    const { url } = await receiving(behaviour);
+    await records.alerts.createRule(ruleOf('', 'slack', { webhookUrl: url }));
+    await apply({ kind: 'fired', value: 1 });
+    await deliver();
+    expect(await notification()).toMatchObject({ status: 'delivered', lastError: null });
+  });
+
+  it('but a page or an error is no message that was taken', async () => {
+    const { url } = await receiving(answer(200, '{"success":false,"error":"invalid channel"}'));
+    await records.alerts.createRule(ruleOf('', 'slack', { webhookUrl: url }));
+    await apply({ kind: 'fired', value: 1 });
+    await deliver();
+    expect(await notification()).toMatchObject({
+      status: 'pending',
+      lastError: 'answered 200: refused the message with success false: invalid channel',
+    });
+  });
+});
+
 describe('a message that no chat shows is not delivered', () => {
   it.each([
     [
@@ -203,10 +237,10 @@ describe('a message that no chat shows is not delivered', () => {
   });
 
   it.each([
-    ['a page in HTML', '/html', /<html>Sign in/],
+    ['a page in HTML', '/html', /a page of HTML/],
     ['an empty answer', '/empty', /an empty answer/],
     ['a robot that is busy', '/busy-robot', /errcode 45009: api freq out of limit/],
-    ['a redirect', '/moved', /^answered 302$/],
+    ['a redirect', '/moved', /^answered 302: the redirect to another path is not followed$/],
   ])('%s is tried again', async (_, path, words) => {
     await records.alerts.createRule(ruleOf(path, 'wecom'));
     await apply({ kind: 'fired', value: 1 });
@@ -257,6 +291,6 @@ describe('a message that no chat shows is not delivered', () => {
     });
     await sender.runOnce(new AbortController().signal);
     await sender.settled();
-    expect(settled).toEqual([{ status: 'pending', retryInMs: 120_000, error: 'answered 429' }]);
+    expect(settled).toEqual([{ status: 'pending', retryInMs: 120_000, error: 'answered 429: {}' }]);
   });
 });

@@ -121,7 +121,7 @@ it('is withheld while the promise is broken or cannot be read, and sent as soon 
 });
 
 it.each([
-  ['a status that refuses', answer(500, `no such check ${TOKEN}`), 'answered 500'],
+  ['a status that refuses', answer(500, `no such check ${TOKEN}`), 'answered 500: no such check ***'],
   [
     'a watcher that does not know the check',
     answer(200, 'OK (not found)'),
@@ -132,6 +132,12 @@ it.each([
     answer(200, 'OK (rate limited)\n'),
     'answered 200: ignored the message: rate limited',
   ],
+  [
+    'a page to sign in',
+    answer(200, '<!DOCTYPE html><html><head><title>Sign in</title></head></html>'),
+    'answered 200: a page of HTML ("Sign in")',
+  ],
+  ['an error with status 200', answer(200, '{"error":"no such check"}'), 'error no such check'],
   ['a connection that is cut', hangUp, 'socket hang up'],
 ])('counts %s as not delivered, and tries again soon', async (_, behaviour, error) => {
   const heartbeat = beating((await receiving(behaviour)).url);

@@ -273,7 +273,7 @@ describe('a test by an operator', () => {
   });
 
   it.each([
-    ['an answer that is no success', answer(503, 'not now'), 503, /^answered 503$/],
+    ['an answer that is no success', answer(503, 'not now'), 503, /^answered 503: not now$/],
     ['a receiver that is gone', answer(410, ''), 410, /^answered 410: the receiver is gone$/],
     ['no answer', hangUp, null, /^socket hang up$/],
   ])('says that it was not delivered, and why, with %s', async (_, behaviour, status, reason) => {

@@ -1,0 +1,134 @@
+// Finds a refusal in an answer with status 2xx whose form is not known: receivers answer 200 also with a page to sign in, with an error in
+// JSON, or with a word such as `no_team`. Pure. Used by webhook-attempt.ts, for webhooks and for the heartbeat.
+//
+// In doubt the message counts as taken: a receiver that is asked again shows it twice.
+import { isObject, jsonIn } from '../../platform/json.ts';
+
+export interface Refusal {
+  /** In the receiver's words. */
+  readonly error: string;
+  /** True when a retry would be refused in the same way. */
+  readonly lasting: boolean;
+}
+
+const MAX_WORDS = 200;
+const MAX_ITEMS = 20;
+
+const PAGE = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i;
+const TITLE = /<title[^>]*>([^<]{1,100})/i;
+const XML_FAULT =
+  /<(?:\w+:)?(?:error|fault|exception)\b(?!\s*\/?>\s*(?:0|false|none)?\s*<\/)|<(?:ok|success)>\s*(?:0|false)|<(?:status|result)>\s*(?:error|fail)/i;
+
+/** How a text or a state begins that is a refusal: Microsoft Teams, Slack's words and those of most HTTP services. */
+const SAYS_FAILED = new RegExp(
+  `^\\W*(?:webhook message delivery )?(?:${[
+    'error|err|fail(?:ed|ure|s)?|fatal|fault|exception|invalid|malformed|expired|missing|unknown|nok|ko',
+    'unauthori[sz]ed|unauthenticated|forbidden|den(?:ied|y)|reject(?:ed)?|refused|disabled|blocked|unavailable|timeout',
+    '(?:access|permission|authentication|authorization)[ _](?:denied|failed|required)|bad[ _](?:request|gateway|token|auth\\w*)',
+    'internal (?:server )?error|service[ _]unavailable|too[ _]many|rate[ _-]?limit\\w*|quota[ _]exceeded|payload too large',
+    'not[ _](?:found|allowed|authori[sz]ed|authed|authenticated|implemented|acceptable|in_channel|permitted|delivered|sent)|no such',
+    'no_(?!error|content)[a-z_]+|[a-z]+(?:_[a-z]+)*_(?:not_found|denied|disabled|archived|prohibited|error|failed|exceeded|required|expired|invalid)',
+  ].join('|')})(?![a-z])`,
+  'i',
+);
+const SAYS_TAKEN = /^\W*(?:(?:ok|success|no[ _]?errors?)\b|成功)|^(?:none|null|false|no)\W*$/i;
+/** healthchecks.io answers 200 `OK (not found)` and `OK (rate limited)` to a heartbeat that it does not count. */
+const SAYS_IGNORED = /^OK \((.{1,50})\)\s*$/;
+
+/** Names of fields, without case, dashes and underscores. */
+const FLAGS = ['ok', 'success', 'succeeded', 'successful', 'issuccess', 'issuccessful', 'accepted'];
+const FAULTS = ['error', 'errors', 'err', 'fault', 'exception', 'errormessage'];
+const ERROR_CODES = ['errcode', 'errorcode', 'errno', 'ret', 'retcode', 'returncode', 'statuscode'];
+const CODES = ['code', 'status'];
+const STATES = ['status', 'result', 'state', 'outcome', 'code'];
+/** What a receiver puts its answer in. */
+const WRAPPERS = ['data', 'result', 'response', 'status', 'meta', 'header', 'body'];
+const WORDS = ['errmsg', 'msg', 'message', 'description', 'detail', 'reason', 'errormessage', 'error'];
+
+/** @param text of an answer with status 2xx. @param sent the body of the request, which an answer may repeat. */
+export function faultIn(text: string, sent: string): Refusal | null {
+  const page = pageIn(text);
+  if (page !== null) return { error: `${page} instead of an answer`, lasting: false };
+  const ignored = SAYS_IGNORED.exec(text)?.[1];
+  if (ignored !== undefined) return { error: `ignored the message: ${ignored}`, lasting: false };
+  const value = jsonIn(text) ?? text;
+  if (value === false) return { error: 'says: false', lasting: false };
+  if (typeof value === 'object') return faultOf(value, sent);
+  const said = oneLine(String(value));
+  return SAYS_FAILED.test(said) || (said.startsWith('<') && XML_FAULT.test(said))
+    ? { error: `says: ${said.slice(0, MAX_WORDS)}`, lasting: false }
+    : null;
+}
+
+/** How an answer that is a page for people is named in messages; null: it is none. */
+export function pageIn(text: string): string | null {
+  if (!PAGE.test(text)) return null;
+  const title = TITLE.exec(text)?.[1]?.trim();
+  return title === undefined ? 'a page of HTML' : `a page of HTML ("${oneLine(title)}")`;
+}
+
+export function oneLine(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}
+
+/** "refused the message with errcode 310000: keywords not in content" */
+export function refusedWith(name: string, value: unknown, words: unknown): string {
+  const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const said = typeof words === 'string' && words !== shown ? `: ${words.slice(0, MAX_WORDS)}` : '';
+  return `refused the message with ${name} ${shown.slice(0, MAX_WORDS)}${said}`;
+}
+
+/** @param isInner what a wrapper holds: it may be the message itself, so only what is no field of messages counts. */
+function faultOf(value: unknown, sent: string, isInner = false): Refusal | null {
+  if (Array.isArray(value)) return first(value.slice(0, MAX_ITEMS), (item) => faultOf(item, sent, isInner));
+  if (!isObject(value)) return null;
+  const fields = Object.entries(value).map(
+    ([name, field]) => [name, name.toLowerCase().replace(/[_-]/g, ''), field] as const,
+  );
+  const words = first(WORDS, (wanted) => {
+    const field = fields.find(([, name]) => name === wanted)?.[2];
+    return typeof field === 'string' && field !== '' ? field : null;
+  });
+  const found = first(fields, ([shown, name, field]) => {
+    const lasting = (name === 'errcode' || name === 'code') && words !== null;
+    return isFault(name, field, words) ? { error: refusedWith(shown, field, words), lasting } : null;
+  });
+  if (found !== null) return hinted(found);
+  const isSent = words === null || sent.includes(JSON.stringify(words).slice(1, -1));
+  if (!isInner && !isSent && SAYS_FAILED.test(words))
+    return { error: `says: ${words.slice(0, MAX_WORDS)}`, lasting: false };
+  if (isInner) return null;
+  return first(fields, ([, name, field]) => (WRAPPERS.includes(name) ? faultOf(field, sent, true) : null));
+}
+
+function isFault(name: string, field: unknown, words: string | null): boolean {
+  if (FLAGS.includes(name)) return [false, 0, 'false', '0', 'no'].includes(field as never);
+  if (FAULTS.includes(name)) return isPresent(field);
+  const isTaken = words !== null && SAYS_TAKEN.test(words);
+  const code = typeof field === 'string' && /^-?\d{1,9}$/.test(field) ? Number(field) : field;
+  if (typeof code === 'number') {
+    if (isTaken || code === 0 || (code >= 200 && code < 300)) return false;
+    if (ERROR_CODES.includes(name)) return true;
+    return CODES.includes(name) && (code >= 300 || code < 0 || (name === 'code' && words !== null));
+  }
+  return STATES.includes(name) && (field === false || (typeof field === 'string' && SAYS_FAILED.test(field)));
+}
+
+/** `"error": null`, `"errors": []` and `"error": "SUCCESS"` are none. */
+function isPresent(field: unknown): boolean {
+  if (typeof field === 'string') return field.trim() !== '' && field !== '0' && !SAYS_TAKEN.test(field);
+  if (typeof field === 'object' && field !== null) return Object.keys(field).length > 0;
+  return field !== null && field !== false && field !== 0;
+}
+
+function hinted({ error, lasting }: Refusal): Refusal {
+  return { error: lasting ? `${error}; if this is the robot of a chat, set webhook_format` : error, lasting };
+}
+
+function first<T, R>(items: readonly T[], find: (item: T) => R | null): R | null {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== null) return found;
+  }
+  return null;
+}
