@@ -54,7 +54,7 @@ CREATE TABLE alert_rules (
   CONSTRAINT alert_rules_comparison_check CHECK ((comparison = ANY (ARRAY['>'::text, '<'::text]))),
   CONSTRAINT alert_rules_cooldown_seconds_check CHECK ((cooldown_seconds >= 0)),
   CONSTRAINT alert_rules_threshold_check CHECK ((threshold >= (0)::double precision)),
-  CONSTRAINT alert_rules_webhook_format_check CHECK ((webhook_format = ANY (ARRAY['standard'::text, 'dingtalk'::text, 'wecom'::text, 'feishu'::text, 'slack'::text])))
+  CONSTRAINT alert_rules_webhook_format_check CHECK ((webhook_format ~ '^[a-z0-9]{1,40}$'::text))
 );
 
 CREATE TABLE alert_silences (
@@ -485,12 +485,13 @@ CREATE TABLE webhook_outbox (
   settled_at timestamp with time zone,
   secrets text[] DEFAULT '{}'::text[] NOT NULL,
   format text,
+  answered boolean DEFAULT false NOT NULL,
   CONSTRAINT webhook_outbox_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_outbox_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES alert_history(id) ON DELETE CASCADE,
   CONSTRAINT webhook_outbox_event_check CHECK ((event = ANY (ARRAY['alert.fired'::text, 'alert.resolved'::text]))),
-  CONSTRAINT webhook_outbox_format_check CHECK ((format = ANY (ARRAY['standard'::text, 'dingtalk'::text, 'wecom'::text, 'feishu'::text, 'slack'::text]))),
   CONSTRAINT webhook_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'silenced'::text])))
 );
+COMMENT ON COLUMN webhook_outbox.answered IS 'The last attempt was answered with 2xx, but not as a receiver does that took the message: a person may have seen it.';
 CREATE INDEX webhook_outbox_alert ON public.webhook_outbox USING btree (alert_id, id);
 CREATE INDEX webhook_outbox_due ON public.webhook_outbox USING btree (next_attempt_at) WHERE (status = 'pending'::text);
 

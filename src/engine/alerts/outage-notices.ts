@@ -12,7 +12,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Meter } from '../../platform/meter.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { OutageNotice } from '../../store/ports/records/alert-records.ts';
-import { attemptWebhook } from './webhook-attempt.ts';
+import { attemptWebhook, isSuccess } from './webhook-attempt.ts';
 import { type MessageMeans, webhookMessage } from './webhook-message.ts';
 
 export interface NoticeMeans extends MessageMeans {
@@ -69,7 +69,13 @@ export class OutageNotices {
     const first = new Map<string, Notice>();
     for (const { webhookUrl: url, webhookSecrets: secrets, webhookFormat: format } of this.#telling()) {
       if (url === null || first.has(url)) continue;
-      const message = { messageId: randomUUID(), status: 'pending', attempts: 0, lastError: null } as const;
+      const message = {
+        messageId: randomUUID(),
+        status: 'pending',
+        attempts: 0,
+        lastError: null,
+        answered: false,
+      } as const;
       first.set(url, { url, secrets, format, ...message, dueAt: Number.NEGATIVE_INFINITY });
     }
     return first;
@@ -95,7 +101,7 @@ export class OutageNotices {
     const alert = { ...OF_NO_RULE, cause, firedAtMs };
     const event = { event: 'alert.fired', messageId, alert, group: null } as const;
     const message = webhookMessage(event, notice, this.means, clock.now());
-    const { error, lasting, retryAfterMs } = await attemptWebhook(message, guard, stopped, clock);
+    const { error, lasting, retryAfterMs, status } = await attemptWebhook(message, guard, stopped, clock);
     if (stopped.aborted && error !== null) return notice;
     const attempts = notice.attempts + 1;
     const fields = { alert: 'Stores', receiver: receiverOf(url), attempt: attempts };
@@ -110,8 +116,11 @@ export class OutageNotices {
       lasting ? 'webhook failed, no more attempts' : 'webhook not delivered',
     );
     meter.webhookAttempt(lasting ? 'failed' : 'retried');
-    const status = lasting ? 'failed' : 'pending';
-    return { ...notice, attempts, status, lastError: error, dueAt: clock.monotonic() + pauseMs };
+    return {
+      ...{ ...notice, attempts, lastError: error, answered: isSuccess(status) },
+      status: lasting ? 'failed' : 'pending',
+      dueAt: clock.monotonic() + pauseMs,
+    };
   }
 }
 

@@ -68,10 +68,14 @@ export async function attemptWebhook(
   }
 }
 
+export function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
+
 /** The secrets are masked before any part of the answer is cut out, so that no part of one is left. */
 function verdictOn({ format, url, body }: WebhookMessage, { status, location, ...answer }: Answer) {
   const text = withoutSecrets(answer.text, url);
-  if (status >= 200 && status < 300) {
+  if (isSuccess(status)) {
     const refusal = refusalIn(format, text, new URL(url).hostname, body);
     if (refusal === null) return { error: null, lasting: false };
     return { ...refusal, error: `answered ${status}: ${refusal.error}` };

@@ -20,7 +20,7 @@ import type {
   WebhookDelivery,
   WebhookOutbox,
 } from '../../store/ports/records/alert-records.ts';
-import { attemptWebhook } from './webhook-attempt.ts';
+import { attemptWebhook, isSuccess } from './webhook-attempt.ts';
 import { type MessageMeans, webhookMessage } from './webhook-message.ts';
 
 const REST_MS = 500;
@@ -128,12 +128,13 @@ export class WebhookSender extends LoopService<
     const [delivery] = message;
     const group = delivery.groupKey === null ? null : message.map(({ alert }) => alert);
     const sent = webhookMessage({ ...delivery, group }, delivery, this.deps, clock.now());
-    const { error, lasting, retryAfterMs } = await attemptWebhook(sent, guard, stopped, clock);
+    const { error, lasting, retryAfterMs, status } = await attemptWebhook(sent, guard, stopped, clock);
     if (error === null) return { status: 'delivered' };
-    if (stopped.aborted) return { status: 'pending', retryInMs: 0, error };
+    if (stopped.aborted) return { status: 'pending', retryInMs: 0, error, answered: false };
     const pauseMs = lasting ? null : retryPauseMs(delivery.attempt, random());
     if (pauseMs === null) return { status: 'failed', error };
-    return { status: 'pending', retryInMs: Math.max(pauseMs, retryAfterMs), error };
+    const answered = isSuccess(status);
+    return { status: 'pending', retryInMs: Math.max(pauseMs, retryAfterMs), error, answered };
   }
 }
 

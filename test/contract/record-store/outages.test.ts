@@ -31,6 +31,7 @@ describeRecordStore('outages', (db) => {
       status: 'delivered',
       attempts: 1,
       lastError: null,
+      answered: false,
     },
     ...over,
   });

@@ -62,11 +62,48 @@ describeRecordStore('webhook outbox', (db) => {
     expect(await outbox().claim(CLAIM)).toEqual([]);
   });
 
+  it('ends with the alert what was answered, though not as expected, so that its end is sent, and repeats it when asked', async () => {
+    await fireRules(1);
+    const [fired] = await outbox().claim(CLAIM);
+    if (fired === undefined) throw new Error('nothing claimed');
+    const otherwise = { status: 'pending', retryInMs: 0, error: 'answered 200', answered: true } as const;
+    await turn('resolved');
+    expect(await outbox().claim(CLAIM)).toEqual([]);
+    await outbox().settle([fired], otherwise);
+    expect(await outbox().claim(CLAIM)).toMatchObject([{ event: 'alert.resolved' }]);
+    expect(await notifications()).toMatchObject([
+      { event: 'alert.fired', status: 'failed', attempts: 1, lastError: 'answered 200' },
+      { event: 'alert.resolved', status: 'pending' },
+    ]);
+    expect(await outbox().redeliver(fired.alert.id)).toBe(1);
+    expect(await outbox().claim(CLAIM)).toMatchObject([{ event: 'alert.fired', attempt: 2 }]);
+  });
+
+  it('repeats what was answered otherwise while its alert fires, and what was not answered also later', async () => {
+    await fireRules(2);
+    const [first, second] = await outbox().claim(CLAIM);
+    if (first === undefined || second === undefined) throw new Error('nothing claimed');
+    const outcome = { status: 'pending', retryInMs: 0, error: 'no answer' } as const;
+    await outbox().settle([first], { ...outcome, answered: true });
+    await outbox().settle([second], { ...outcome, answered: false });
+    expect(await outbox().claim(ENDED_LEASE)).toMatchObject([{ attempt: 2 }, { attempt: 2 }]);
+    await turn('resolved');
+    expect(await outbox().claim(ENDED_LEASE)).toMatchObject([
+      { alert: { id: second.alert.id }, event: 'alert.fired' },
+      { alert: { id: first.alert.id }, event: 'alert.resolved' },
+    ]);
+  });
+
   it('keeps attempts and the last error of what is tried again, delivered and given up', async () => {
     await fireRules(1);
     const [first] = await outbox().claim(CLAIM);
     if (first === undefined) throw new Error('nothing claimed');
-    await outbox().settle([first], { status: 'pending', retryInMs: 3_600_000, error: 'answered 500' });
+    await outbox().settle([first], {
+      status: 'pending',
+      retryInMs: 3_600_000,
+      error: 'answered 500',
+      answered: false,
+    });
     expect(await outbox().claim(CLAIM)).toEqual([]);
     expect(await notifications()).toMatchObject([
       { status: 'pending', attempts: 1, lastError: 'answered 500' },
@@ -86,7 +123,12 @@ describeRecordStore('webhook outbox', (db) => {
     const [fired, ...none] = await outbox().claim(CLAIM);
     expect([fired?.event, none]).toEqual(['alert.fired', []]);
     if (fired === undefined) throw new Error('nothing claimed');
-    await outbox().settle([fired], { status: 'pending', retryInMs: 60_000, error: 'refused' });
+    await outbox().settle([fired], {
+      status: 'pending',
+      retryInMs: 60_000,
+      error: 'refused',
+      answered: false,
+    });
     expect(await outbox().claim(CLAIM)).toEqual([]);
     await outbox().settle([fired], { status: 'failed', error: 'gave up' });
     expect(await outbox().claim(CLAIM)).toMatchObject([
@@ -167,7 +209,12 @@ describeRecordStore('webhook outbox', (db) => {
       await comeDue();
       expect(await outbox().claim(ENDED_LEASE)).toHaveLength(2);
       const claimed = await outbox().claim(CLAIM);
-      await outbox().settle(claimed, { status: 'pending', retryInMs: 0, error: 'answered 500' });
+      await outbox().settle(claimed, {
+        status: 'pending',
+        retryInMs: 0,
+        error: 'answered 500',
+        answered: false,
+      });
       const again = await outbox().claim(CLAIM);
       expect(again.map(({ attempt }) => attempt)).toEqual([3, 3]);
       expect(new Set(again.map(({ groupKey }) => groupKey)).size).toBe(1);

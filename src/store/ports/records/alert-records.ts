@@ -138,6 +138,8 @@ export interface OutageNotice {
   readonly status: 'delivered' | 'pending' | 'failed';
   readonly attempts: number;
   readonly lastError: string | null;
+  /** As in DeliveryOutcome. */
+  readonly answered: boolean;
 }
 
 export interface NewSilence extends SilenceScope {
@@ -177,14 +179,20 @@ export interface WebhookDelivery {
 
 export type DeliveryOutcome =
   | { readonly status: 'delivered' }
-  | { readonly status: 'pending'; readonly retryInMs: number; readonly error: string }
+  | {
+      readonly status: 'pending';
+      readonly retryInMs: number;
+      readonly error: string;
+      /** With 2xx, but not as a receiver does that took the message: a person may have seen it. */
+      readonly answered: boolean;
+    }
   | { readonly status: 'failed'; readonly error: string };
 
 export interface WebhookOutbox {
   /**
    * Claims due notifications for `leaseMs`, the longest due first: at most `limit` messages now, and never more
    * than `limitPerUrl` claimed at the same time for one URL. The notifications of an alert go out in order: its resolution
-   * waits until its firing is delivered or has failed. A claim that is not settled ends with its lease, and the
+   * waits until its firing is delivered or has failed; a firing that was answered fails when it is to wait for another attempt then. A claim that is not settled ends with its lease, and the
    * notification is due again. The firing of a silenced alert is held until the silence ends, unless an attempt was
    * made before the silence began.
    */

@@ -21,13 +21,13 @@ WITH opened AS (
     AND NOT alert_is_silenced(id, rule_type, task_type)
   ORDER BY webhook_url, id
 ), notices AS (
-  INSERT INTO webhook_outbox (alert_id, event, url, secrets, format, message_id, status, attempts, last_error, settled_at)
-  SELECT a.id, 'alert.fired', n.url, n.secrets, n.format, n.message_id, n.status, n.attempts, n.last_error,
+  INSERT INTO webhook_outbox (alert_id, event, url, secrets, format, message_id, status, attempts, last_error, answered, settled_at)
+  SELECT a.id, 'alert.fired', n.url, n.secrets, n.format, n.message_id, n.status, n.attempts, n.last_error, n.answered,
     CASE WHEN n.status <> 'pending' THEN clock_timestamp() END
   FROM alert a, jsonb_to_recordset(coalesce($3::jsonb, '[]')) AS n (url text, secrets text[], format text, message_id uuid,
-    status text, attempts integer, last_error text)
+    status text, attempts integer, last_error text, answered boolean)
   UNION ALL
-  SELECT a.id, 'alert.fired', r.url, r.secrets, r.format, gen_random_uuid(), 'pending', 0, NULL, NULL
+  SELECT a.id, 'alert.fired', r.url, r.secrets, r.format, gen_random_uuid(), 'pending', 0, NULL, false, NULL
   FROM alert a, receivers r
   WHERE $3::jsonb IS NULL AND a.is_new
 )

@@ -4,7 +4,18 @@
 -- Claims due notifications for one attempt each. $1 most messages now, $2 most under claim for one URL, $3 lease in ms.
 -- Grouped ones that are due at the same moment are one message: they are claimed, and tried again, together.
 -- Two senders that choose the same row meet on its lock; the second finds it claimed and leaves it.
-WITH busy AS MATERIALIZED (
+-- What a receiver has answered, though not as expected, ends when the alert is over: a person may have seen it, and is to see its end.
+WITH over AS MATERIALIZED (
+  SELECT o.id
+  FROM webhook_outbox o
+  WHERE o.status = 'pending' AND o.answered AND o.event = 'alert.fired'
+    AND (o.claimed_until IS NULL OR o.claimed_until <= now())
+    AND EXISTS (SELECT FROM webhook_outbox r WHERE r.alert_id = o.alert_id AND r.event = 'alert.resolved')
+), ended AS (
+  UPDATE webhook_outbox o SET status = 'failed', claimed_until = NULL, settled_at = clock_timestamp()
+  FROM over
+  WHERE o.id = over.id
+), busy AS MATERIALIZED (
   SELECT url, count(*) AS claims
   FROM webhook_outbox
   WHERE status = 'pending' AND claimed_until > now()
@@ -17,11 +28,12 @@ WITH busy AS MATERIALIZED (
     LEFT JOIN alert_history h ON h.id = o.alert_id
     LEFT JOIN alert_rules r ON r.id = h.rule_id AND r.webhook_grouped
   -- A first attempt waits for a group, for seconds. One that is later is from before the clock was set back.
-  WHERE o.status = 'pending'
+  WHERE o.status = 'pending' AND o.id NOT IN (SELECT id FROM over)
     AND (o.next_attempt_at <= now() OR o.attempts = 0 AND o.next_attempt_at > now() + interval '1 minute')
     AND (o.claimed_until IS NULL OR o.claimed_until <= now())
     AND NOT EXISTS (
       SELECT FROM webhook_outbox e WHERE e.alert_id = o.alert_id AND e.id < o.id AND e.status = 'pending'
+        AND e.id NOT IN (SELECT id FROM over)
         -- The alert of no rule has several receivers, which do not wait for each other.
         AND (h.rule_id <> 0 OR e.url = o.url))
     -- The firing of a silenced alert waits for the end of the silence; a notification already attempted continues.
@@ -59,10 +71,11 @@ FROM claimed c JOIN alert_history h ON h.id = c.alert_id LEFT JOIN alert_rules r
 ORDER BY c.id
 
 -- name: webhook_outbox.settle
--- $1 deliveries of one message, $2 their attempts, $3 status, $4 error or NULL, $5 ms until the next attempt or NULL.
+-- $1 deliveries of one message, $2 their attempts, $3 status, $4 error or NULL, $5 ms until the next attempt or NULL, $6 whether it was answered
+-- with 2xx.
 -- Returns those that another sender has not taken over. All are due again at the same moment.
 UPDATE webhook_outbox o SET
-  status = $3, claimed_until = NULL, last_error = coalesce($4, o.last_error),
+  status = $3, claimed_until = NULL, answered = $6, last_error = coalesce($4, o.last_error),
   next_attempt_at = statement_timestamp() + coalesce($5::float8, 0) * interval '1 millisecond',
   settled_at = CASE WHEN $3 <> 'pending' THEN clock_timestamp() END
 FROM unnest($1::bigint[], $2::integer[]) AS d (id, attempt)
@@ -72,7 +85,7 @@ RETURNING o.id
 -- name: webhook_outbox.redeliver
 -- Makes failed notifications due again. $1 alert id. Returns one row per notification.
 UPDATE webhook_outbox SET status = 'pending', next_attempt_at = clock_timestamp(), settled_at = NULL,
-  url = coalesce((
+  answered = false, url = coalesce((
     SELECT r.webhook_url FROM alert_history h JOIN alert_rules r ON r.id = h.rule_id WHERE h.id = $1::bigint
   ), url)
 WHERE alert_id = $1::bigint AND status = 'failed'

@@ -20,6 +20,7 @@ export function sqlWebhookOutbox(client: SqlClient): WebhookOutbox {
         outcome.status,
         outcome.status === 'delivered' ? null : outcome.error,
         outcome.status === 'pending' ? outcome.retryInMs : null,
+        outcome.status === 'pending' && outcome.answered,
       ),
 
     redeliver: async (alertId) => (await db.rows('redeliver', alertId)).length,

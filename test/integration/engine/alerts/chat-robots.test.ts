@@ -291,6 +291,8 @@ describe('a message that no chat shows is not delivered', () => {
     });
     await sender.runOnce(new AbortController().signal);
     await sender.settled();
-    expect(settled).toEqual([{ status: 'pending', retryInMs: 120_000, error: 'answered 429: {}' }]);
+    expect(settled).toEqual([
+      { status: 'pending', retryInMs: 120_000, error: 'answered 429: {}', answered: false },
+    ]);
   });
 });

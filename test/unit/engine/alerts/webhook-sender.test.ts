@@ -227,7 +227,7 @@ describe('attempts under way', () => {
   it('are broken off by a stop, given back at once and logged as that', async () => {
     const { sender, url } = await sendingToOneThatHangs();
     await sender.stop();
-    expect(settled).toEqual([[1, { status: 'pending', retryInMs: 0, error: 'cardpoll was stopped' }]]);
+    expect(settled).toMatchObject([[1, { status: 'pending', retryInMs: 0, error: 'cardpoll was stopped' }]]);
     expect(metered).toEqual(['stopped']);
     const expected = { reason: 'cardpoll was stopped', retry_in_ms: 0, msg: 'webhook not delivered' };
     expect(logged).toEqual([line(url, 1, expected)]);
