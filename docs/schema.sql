@@ -234,6 +234,15 @@ CREATE TABLE cards_over_running (
   CONSTRAINT cards_over_running_pkey PRIMARY KEY (card_id)
 );
 
+CREATE TABLE cards_stopped_within (
+  card_id bigint NOT NULL,
+  month date NOT NULL,
+  tried_at timestamp with time zone,
+  CONSTRAINT cards_stopped_within_pkey PRIMARY KEY (card_id)
+);
+COMMENT ON COLUMN cards_stopped_within.month IS 'Month of the stop.';
+COMMENT ON COLUMN cards_stopped_within.tried_at IS 'When cardpoll last had the card resumed by itself.';
+
 CREATE TABLE cleanup_configs (
   id integer NOT NULL,
   target text NOT NULL,

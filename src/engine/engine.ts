@@ -91,7 +91,7 @@ export class Engine implements Service {
     this.#workers = polls ? TASK_TYPES.map((taskType) => this.#makeWorker(taskType)) : [];
     this.#orders = polls ? this.#makeOrderWorker() : null;
     this.#leaderServices = roles.includes('scheduler')
-      ? leaderServices(settings, deps, this.#configs, this.#errors, (cardIds) => this.#orderStops(cardIds))
+      ? leaderServices(settings, deps, this.#configs, this.#errors, (cardIds) => this.#judgeChanged(cardIds))
       : [];
     const { runbookUrl } = settings.alerts;
     const messages: NoticeMeans = { secrets, timeZone, fleet, runbookUrl, guard, meter, clock, log };
@@ -239,6 +239,13 @@ export class Engine implements Service {
       cardIds,
     );
     if (ordered > 0) this.#orders?.notice();
+  }
+
+  /** Of cards that were changed: their allowance may have been lowered, or raised. */
+  async #judgeChanged(cardIds: readonly number[]): Promise<void> {
+    await this.#orderStops(cardIds);
+    const month = this.#calendar.monthOf(this.#fleetClock.now());
+    await this.deps.records.stoppedWithin.judge(cardIds, month);
   }
 
   async #drain(): Promise<void> {

@@ -28,7 +28,7 @@ export function leaderServices(
   deps: EngineDeps,
   watch: ConfigWatch,
   errors: ErrorReporter,
-  orderStops: (cardIds: readonly number[]) => Promise<void>,
+  judgeChanged: (cardIds: readonly number[]) => Promise<void>,
 ): Service[] {
   const { live, records, clock, log, digest, audit, rateLimits, health, fleet, guard, meter } = deps;
   const { queueCap, leaseMs, initBatch, initPauseMs, adaptiveConcurrency } = settings.polling;
@@ -55,7 +55,7 @@ export function leaderServices(
     new Scheduler({ ...lead('scheduler'), rings: live.rings, matcher, queueCap }),
     new Initialiser({
       ...lead('initialiser'),
-      ...{ live, records, orderStops, calendar, matcher, initBatch, initPauseMs, queueCap },
+      ...{ live, records, judgeChanged, calendar, matcher, initBatch, initPauseMs, queueCap },
       onProgress: ({ status, reason, total, loaded, batch, batches }) =>
         log.info({ status, reason, total, loaded, batch, batches }, INITIALISING),
       onReconcile: (reason) => log.warn({ reason }, 'the schedule is compared with all cards'),

@@ -18,6 +18,7 @@ export const REASON_CODES = [
   'pace_short',
   'stop_unconfirmed',
   'over_running',
+  'stopped_within',
   'stop_surge',
   'stops_held',
   'usage_jump',

@@ -17,13 +17,19 @@ export type StopFigures = Awaited<ReturnType<typeof readStopFigures>>;
 
 /** Throws CardpollError `unavailable` when the record store does not answer. */
 export async function readStopFigures(
-  { cards, stops, stopControl }: Pick<RecordStore, 'cards' | 'stops' | 'stopControl'>,
+  {
+    cards,
+    stops,
+    stopControl,
+    stoppedWithin,
+  }: Pick<RecordStore, 'cards' | 'stops' | 'stopControl' | 'stoppedWithin'>,
   settings: StopSettings,
 ) {
   // One after the other: while a table is locked, this holds one connection.
   const control = await stopControl.read();
   const unconfirmed = await stops.unconfirmed();
   const overRunning = await stops.overRunning();
+  const within = await stoppedWithin.counted();
   const fleetCards = await cards.counted();
   const { mode, maxPerHour, maxPerDay } = stopRulesOf(settings, fleetCards);
   return {
@@ -37,6 +43,7 @@ export async function readStopFigures(
     unconfirmed,
     // null: no walk of this month has ended.
     overRunning,
+    stoppedWithin: within,
   };
 }
 
@@ -50,6 +57,7 @@ export function stopReasons(stops: StopFigures | null): Cause[] {
         ...heldReasons(stops),
         ...unconfirmedReasons(stops),
         ...overRunningReasons(stops),
+        ...stoppedWithinReasons(stops),
       ];
 }
 
@@ -169,6 +177,16 @@ function overRunningReasons({ overRunning }: StopFigures): Cause[] {
     `${countedUpTo(OVER_RUNNING_COUNTED, count)} ${cards}, and no stop is open: ` +
     `see why card ${cardId} is not stopped`;
   return [{ code: 'over_running', severity: 'alert', text, command: `cardpoll explain ${cardId}` }];
+}
+
+/** A warning: nobody is cut off who was not, and an operator may have reasons. */
+function stoppedWithinReasons({ stoppedWithin }: StopFigures): Cause[] {
+  const count = stoppedWithin?.count ?? 0;
+  if (count === 0) return [];
+  const cards = count === 1 ? 'card is stopped although it is' : 'cards are stopped although they are';
+  const text = `${countedUpTo(OVER_RUNNING_COUNTED, count)} ${cards} within the package: cardpoll stopped ${count === 1 ? 'it' : 'them'} for more usage than the package had then`;
+  const command = "cardpoll stops resume --within --reason 'within the package'";
+  return [{ code: 'stopped_within', severity: 'warning', text, command }];
 }
 
 function countedUpTo(most: number, count: number): string {

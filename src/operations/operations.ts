@@ -83,7 +83,7 @@ export function openOperations(options: OperationsOptions) {
     silences: new SilenceOperations({ records, audit, clock }),
     cards,
     stops: stopOperations,
-    resumes: new ResumeOperations({ live, records, audit, offers }),
+    resumes: new ResumeOperations({ live, records, audit, offers, calendar, clock }),
     explainer: new Explainer({ health, live, records, offers, rateLimits, logDir, cards, pauses }),
     cleanup,
     undo: new UndoOperations({

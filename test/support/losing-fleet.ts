@@ -65,7 +65,7 @@ export class LosingFleet {
       ...common,
       live,
       records: this.#records(),
-      orderStops: async () => {},
+      judgeChanged: async () => {},
       calendar: new MonthCalendar('UTC'),
       initBatch: this.initBatch,
       initPauseMs: 1_000,
@@ -128,7 +128,7 @@ export class LosingFleet {
           for (const mark of marks) this.#marks.set(mark.configId, mark);
         },
       },
-      stops: { wanted: async () => [], sweepOverRunning: async () => {} },
+      stops: { wanted: async () => [], sweep: async () => {} },
       identity: async () => 'database',
     };
     return records as unknown as RecordStore;

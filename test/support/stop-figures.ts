@@ -21,4 +21,5 @@ export const CALM_STOPS: StopFigures = {
   released: 0,
   resumedDay: 0,
   overRunning: { count: 0, atMs: 1, cardIds: [] },
+  stoppedWithin: { count: 0, atMs: 1, cardIds: [] },
 };

@@ -72,7 +72,7 @@ type Open<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null | un
 export type AuditQuery = Open<Record<'since' | 'until' | 'actor' | 'action' | 'object', string>>;
 export type AlertFilter = Open<{ rule_id: number; state: AlertState }>;
 export type StopQuery = Open<{
-  state: StopBody['state'] | 'released' | 'spared';
+  state: StopBody['state'] | 'released' | 'spared' | 'within';
   since: string;
   carrier_id: number;
 }>;
@@ -93,7 +93,8 @@ export type HeldSelection = { readonly card_ids: readonly number[] } | { readonl
 /** A list of cards, or what cardpoll stopped since a time. */
 export type ResumeSelectionBody =
   | { readonly card_ids: readonly number[] }
-  | { readonly since: string; readonly carrier_id?: number };
+  | { readonly since: string; readonly carrier_id?: number }
+  | { readonly within: true; readonly carrier_id?: number };
 export type ResumeOrderBody = Wire<ResumeOrder>;
 export type ResumeTrial = ResumeOrderBody & { readonly dry_run: true };
 export type { ImportFormat } from '../../operations/cards/card-file.ts';

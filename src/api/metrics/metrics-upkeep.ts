@@ -49,6 +49,10 @@ export function addStops(page: Page, { stops, healthReasons }: Overview): void {
     'cards_over_running',
     'Cards over their package that run and have no stop open',
   );
+  const stoppedWithin = page.gauge(
+    'cards_stopped_within',
+    'Cards that cardpoll stopped and that are within their package by now',
+  );
   // Nothing of it is known, or all of it.
   if (stops.mode === null) return;
   for (const one of STOP_MODES) mode.set({ mode: one }, one === stops.mode ? 1 : 0);
@@ -70,6 +74,7 @@ export function addStops(page: Page, { stops, healthReasons }: Overview): void {
     .set(stops.unconfirmed ?? 0);
   // Missing while no walk over all cards has ended.
   if (stops.overRunning !== null) overRunning.set(stops.overRunning);
+  if (stops.stoppedWithin !== null) stoppedWithin.set(stops.stoppedWithin);
   page
     .gauge('usage_jump', '1 while the readings of the fleet grow too fast to be believed')
     .set(healthReasons.some(({ code }) => code === 'usage_jump') ? 1 : 0);

@@ -70,7 +70,15 @@ const resumeRequest = body({
     .describe(
       'What cardpoll stopped since this time, without stops that operators ordered; instead of card_ids',
     ),
-  carrier_id: wholeNumber(SELECTION_BOUNDS).optional().describe('With since: only cards of this carrier'),
+  within: z
+    .literal(true, { error: 'must be true' })
+    .optional()
+    .describe(
+      `Instead of card_ids: the cards that cardpoll stopped for their usage and that are within their package by now, ${MAX_ORDERED_CARDS} at most; they may be stopped again`,
+    ),
+  carrier_id: wholeNumber(SELECTION_BOUNDS)
+    .optional()
+    .describe('With since or within: only cards of this carrier'),
   reason,
   stop_again: stopAgain,
   dry_run: yesOrNo.default(false).describe('Only count the cards that the run would have'),
@@ -172,14 +180,15 @@ export function stopResumeRoutes(serve: Serve, resumes: ResumeOperations): void 
       config: { takesLong: true },
       schema: {
         tags: ['stops'],
-        summary: 'Resume a list of cards, or what cardpoll stopped since a time and is stopped now',
+        summary:
+          'Resume a list of cards, what cardpoll stopped since a time and is stopped now, or what it stopped and is within its package by now',
         body: resumeRequest,
         response: { 200: wireSchema(resumePreview), 202: wireSchema(resumeRunReport) },
       },
     },
     async ({ actor, body }, reply) => {
       const { cardIds = null, since: sinceMs = null, carrierId = null, dryRun, reason, stopAgain } = body;
-      const criteria = { cardIds, sinceMs, carrierId };
+      const criteria = { cardIds, sinceMs, within: body.within === true, carrierId };
       if (dryRun) return resumes.preview(criteria);
       return reply.code(202).send(await resumes.create(actor, criteria, { reason, stopAgain }));
     },

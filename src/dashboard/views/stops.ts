@@ -89,6 +89,7 @@ function waitingLines({
   unconfirmed,
   resumed_day,
   over_running: over,
+  stopped_within: within,
 }: Stops): Line[] {
   const counted = (number: number | null, most = STOPS_COUNTED) => countedText(number ?? 0, most, count);
   const wait = doubtful === 1 ? 'waits' : 'wait';
@@ -109,6 +110,13 @@ function waitingLines({
       span(
         over === null ? 'not counted yet' : `${counted(over, OVER_RUNNING_COUNTED)} with no stop open`,
         over ? 'red' : undefined,
+      ),
+    ),
+    fact(
+      'cut off, fits',
+      span(
+        within === null ? 'not counted yet' : `${counted(within, OVER_RUNNING_COUNTED)} within the package`,
+        within ? 'yellow' : undefined,
       ),
     ),
     fact('resumed', span(`${counted(resumed_day)} in 24 h`)),

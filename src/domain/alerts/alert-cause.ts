@@ -28,15 +28,8 @@ const LATE: readonly string[] = ['init_stuck'];
 
 /** Reasons about stops and readings: they do not keep cards from being polled. */
 const OF_STOPS: readonly string[] = [
-  ...[
-    'stop_surge',
-    'usage_jump',
-    'implausible_readings',
-    'readings_dead',
-    'stops_held',
-    'stop_unconfirmed',
-    'over_running',
-  ],
+  ...['stop_surge', 'usage_jump', 'implausible_readings', 'readings_dead', 'stops_held', 'stop_unconfirmed'],
+  ...['over_running', 'stopped_within'],
 ];
 
 /** The level of health of the reasons without those that rules of their own tell. */

@@ -116,7 +116,7 @@ export function exceeds({ allowanceMb }: CardFacts, { usedMb }: UsageFacts): boo
   return allowanceMb !== null && usedMb > allowanceMb;
 }
 
-function isOfIccid(card: CardFacts, { iccid, readAt }: UsageFacts): boolean {
+export function isOfIccid(card: CardFacts, { iccid, readAt }: UsageFacts): boolean {
   return (iccid ?? card.iccid) === card.iccid && readAt > (card.iccidChangedAt ?? Number.NEGATIVE_INFINITY);
 }
 
@@ -159,7 +159,7 @@ function hasFallen(
 const AHEAD_AT_MOST_MS = 3_600_000;
 
 /** When the card's usage was last read; also a reading that changed nothing is one. */
-function readAtOf({ now, usage, polledAt }: CardOrders): number {
+export function readAtOf({ now, usage, polledAt }: CardOrders): number {
   const polled =
     polledAt !== null && polledAt <= now + AHEAD_AT_MOST_MS ? polledAt : Number.NEGATIVE_INFINITY;
   return Math.max(usage?.readAt ?? Number.NEGATIVE_INFINITY, polled);

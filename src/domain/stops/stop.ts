@@ -13,9 +13,9 @@ export type StopState = (typeof STOP_STATES)[number];
 
 /**
  * What lists of stops filter by. spared: a card is over its package and runs, because an operator dismissed its stop or resumed it.
- * released: requested, because an operator released it.
+ * released: requested, because an operator released it. within: done, and the card is stopped although it is within its package by now.
  */
-export const STOP_FILTERS = [...STOP_STATES, 'released', 'spared'] as const;
+export const STOP_FILTERS = [...STOP_STATES, 'released', 'spared', 'within'] as const;
 export const SPARING_STATES: readonly StopState[] = ['dismissed', 'resumed'];
 
 /** In mode observe. @param cards the number, as it is shown. */

@@ -22,8 +22,8 @@ export class CardSync {
       readonly records: Pick<RecordStore, 'cards'>;
       readonly matcher: () => ConfigMatcher;
       readonly queueCap: number;
-      /** Orders the stops of cards that are over their package. */
-      readonly orderStops: (cardIds: readonly number[]) => Promise<void>;
+      /** Orders the stops of cards that are over their package, and notes those that are stopped within it. */
+      readonly judgeChanged: (cardIds: readonly number[]) => Promise<void>;
       /** Throws when this instance no longer leads. */
       readonly requireLead: () => void;
     },
@@ -74,8 +74,8 @@ export class CardSync {
     }
     const changedIds = changed.map((card) => card.cardId);
     await live.cards.drop([...changedIds, ...removed]);
-    // The allowance of any of these cards may have been lowered.
-    await this.deps.orderStops(changedIds);
+    // The allowance of any of these cards may have been changed.
+    await this.deps.judgeChanged(changedIds);
   }
 
   /** Puts each card into the ring that polls it, and removes it from the other rings of that task type. */

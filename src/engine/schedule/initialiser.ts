@@ -40,7 +40,7 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity' | 'now'>;
   readonly records: Pick<RecordStore, 'cards' | 'configs' | 'identity' | 'stops'>;
   /** Orders the stops of cards that are over their package. */
-  readonly orderStops: (cardIds: readonly number[]) => Promise<void>;
+  readonly judgeChanged: (cardIds: readonly number[]) => Promise<void>;
   readonly calendar: MonthCalendar;
   readonly matcher: () => ConfigMatcher;
   /** Cards in one batch; initPauseMs is the pause between two batches (operations interface, section 8). */

@@ -40,7 +40,7 @@ export interface Suspicion {
 interface ReconcilerDeps {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'identity' | 'now'>;
   readonly records: Pick<RecordStore, 'cards' | 'identity'> & {
-    readonly stops: Pick<RecordStore['stops'], 'sweepOverRunning'>;
+    readonly stops: Pick<RecordStore['stops'], 'sweep'>;
   };
   readonly calendar: MonthCalendar;
   /** Throws when this instance no longer leads. */
@@ -167,7 +167,7 @@ export class Reconciler {
     const month = this.deps.calendar.monthOf(await this.deps.live.now());
     const [through, fleetCards] =
       'throughId' in step ? [step.throughId, null] : [Number.MAX_SAFE_INTEGER, step.fleetCards];
-    await this.deps.records.stops.sweepOverRunning(afterId, through, month, fleetCards);
+    await this.deps.records.stops.sweep(afterId, through, month, fleetCards);
   }
 
   async #lookAtMembers(

@@ -87,6 +87,7 @@ class CardImporter {
     unchanged: 0,
     rejected: 0,
     overPackage: 0,
+    stoppedWithin: 0,
     newIccids: 0,
     roundedIccids: 0,
     twinIccids: 0,
@@ -239,6 +240,7 @@ class CardImporter {
     const conflicts = new Map(result.conflicts.map((conflict) => [conflict.cardId, conflict]));
     if (!refuseDoubtful) this.#noteDoubtful(rows, result);
     this.#counts.overPackage += result.overPackage;
+    this.#counts.stoppedWithin += result.stoppedWithin;
     if (result.refused) throw tooManyOverPackage(end, this.#counts.overPackage, most ?? 0);
     this.#counts.inserted += result.inserted;
     this.#counts.updated += result.updated;

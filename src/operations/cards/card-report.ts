@@ -44,6 +44,11 @@ export const importReport = report('CardImportReport', {
     .describe(
       'Running cards that a lowered allowance puts over their package in this month: they are stopped',
     ),
+  stoppedWithin: z
+    .int()
+    .describe(
+      'Cards that cardpoll stopped, and that fit the larger package which they get: they stay stopped until they are resumed',
+    ),
   newIccids: z.int().describe('Cards that get an ICCID: new ones, and known ones that had another'),
   roundedIccids: z
     .int()

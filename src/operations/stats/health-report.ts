@@ -85,5 +85,12 @@ export const stopNumbers = z.object({
     .nullable()
     .describe('When that walk ended: cards that went over their package since may be missing'),
   overRunningCards: z.array(z.int()).describe('The first ten of them'),
+  stoppedWithin: z
+    .int()
+    .nullable()
+    .describe(
+      `${upTo(OVER_RUNNING_COUNTED, 'Cards that cardpoll stopped for their usage and that are within their package by now')}; null while no walk over all cards has ended in this month, or the database does not answer`,
+    ),
+  stoppedWithinCards: z.array(z.int()).describe('The first ten of them'),
 });
 export type StopNumbers = ReportOf<typeof stopNumbers>;

@@ -90,5 +90,7 @@ function stopNumbersOf(figures: StopFigures | null): StopNumbers {
     overRunning: figures?.overRunning?.count ?? null,
     overRunningAt: dateOf(figures?.overRunning?.atMs ?? null),
     overRunningCards: [...(figures?.overRunning?.cardIds ?? [])],
+    stoppedWithin: figures?.stoppedWithin?.count ?? null,
+    stoppedWithinCards: [...(figures?.stoppedWithin?.cardIds ?? [])],
   };
 }

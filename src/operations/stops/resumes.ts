@@ -3,6 +3,7 @@
 import type { Actor } from '../../domain/audit.ts';
 import { dated } from '../../domain/date-of.ts';
 import { notOfferedWords, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { MAX_ORDERED_CARDS } from '../../domain/stops/stop.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resume-records.ts';
@@ -10,10 +11,11 @@ import type { OperationMeans } from '../means.ts';
 import { type CardList, findCard, requireOffered, wrongCards } from '../requirements.ts';
 import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
 
-/** A list of cards, or what cardpoll stopped since a time; null: not given. */
+/** A list of cards, what cardpoll stopped since a time, or what it stopped and is within its package by now; null: not given. */
 interface ResumeCriteria {
   readonly cardIds: CardList | null;
   readonly sinceMs: number | null;
+  readonly within?: boolean;
   readonly carrierId: number | null;
 }
 
@@ -23,22 +25,25 @@ export interface ResumeOrder {
   readonly stopAgain: boolean;
 }
 
+type Means = Pick<OperationMeans, 'live' | 'records' | 'audit' | 'offers' | 'calendar' | 'clock'>;
+
 const LATEST = 20;
 /** Without these interfaces no card is resumed. */
 const NEEDED: readonly string[] = [WHOLE_GATEWAY, TASKS.package.interface, 'start'];
 
 export class ResumeOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit' | 'offers'>) {}
+  constructor(private readonly deps: Means) {}
 
   /** Counts the cards that a run would have. @throws CardpollError `invalid`. */
-  preview(criteria: ResumeCriteria): Promise<ResumePreview> {
-    return this.deps.records.resumes.preview(selectionOf(criteria));
+  async preview(criteria: ResumeCriteria): Promise<ResumePreview> {
+    return this.deps.records.resumes.preview(await this.#select(criteria));
   }
 
   /** Cards that wait in another run are skipped. @throws CardpollError `invalid`; `conflict` if no resume is offered. */
-  create(actor: Actor, criteria: ResumeCriteria, order: ResumeOrder): Promise<ResumeRunReport> {
-    const selection = selectionOf(criteria);
-    return this.#create(actor, async () => selection, order);
+  create(actor: Actor, criteria: ResumeCriteria, given: ResumeOrder): Promise<ResumeRunReport> {
+    // A card that is within its package is stopped by the first reading that is not.
+    const order = criteria.within === true ? { ...given, stopAgain: true } : given;
+    return this.#create(actor, () => this.#select(criteria), order);
   }
 
   /** Resumes one card. @throws CardpollError `not_found`; `conflict` if no resume is offered. */
@@ -76,6 +81,15 @@ export class ResumeOperations {
       return after;
     });
     return this.#report(run);
+  }
+
+  async #select({ within = false, ...criteria }: ResumeCriteria): Promise<ResumeSelection> {
+    if (!within) return selectionOf(criteria);
+    if (criteria.cardIds !== null || criteria.sinceMs !== null)
+      throw wrongCards('within', 'is not taken together with card_ids or since');
+    const { records, calendar, clock } = this.deps;
+    const month = calendar.monthOf(clock.now());
+    return { cardIds: await records.stoppedWithin.cards(month, criteria.carrierId, MAX_ORDERED_CARDS) };
   }
 
   /** The cards are counted before the turn and handed out after it, so that no other change waits for them. */
@@ -137,9 +151,9 @@ export class ResumeOperations {
   }
 }
 
-function selectionOf({ cardIds, sinceMs, carrierId }: ResumeCriteria): ResumeSelection {
+function selectionOf({ cardIds, sinceMs, carrierId }: Omit<ResumeCriteria, 'within'>): ResumeSelection {
   if (cardIds === null) {
-    if (sinceMs === null) throw wrongCards('cardIds', 'is required, or since instead of it');
+    if (sinceMs === null) throw wrongCards('cardIds', 'is required, or since or within instead of it');
     return { sinceMs, carrierId };
   }
   if (sinceMs !== null) throw wrongCards('since', 'is not taken together with card_ids');

@@ -21,4 +21,5 @@ export { default as '0019_orders' } from './migrations/0.4/0019_orders.sql';
 export { default as '0020_exchanges' } from './migrations/0.4/0020_exchanges.sql';
 export { default as '0021_fleet' } from './migrations/0.4/0021_fleet.sql';
 export { default as '0022_watched_stops' } from './migrations/0.4/0022_watched_stops.sql';
-export { default as '0025_receivers' } from './migrations/0.4/0025_receivers.sql';
+export { default as '0023_stopped_within' } from './migrations/0.4/0023_stopped_within.sql';
+export { default as '0024_receivers' } from './migrations/0.4/0024_receivers.sql';

@@ -19,6 +19,7 @@ import { sqlResults } from './results/results.ts';
 import { sqlConfigs } from './schedule/configs.ts';
 import file from './sql-record-store.sql';
 import { sqlResumes } from './stops/resumes.ts';
+import { sqlStoppedWithin } from './stops/stopped-within.ts';
 import { sqlStopControl, sqlStops } from './stops/stops.ts';
 import { sqlTriggers } from './triggers/triggers.ts';
 
@@ -51,6 +52,7 @@ export function sqlRecordStore(
     results: sqlResults(client),
     stops: sqlStops(client),
     stopControl: sqlStopControl(client),
+    stoppedWithin: sqlStoppedWithin(client),
     resumes: sqlResumes(client),
     orders: sqlOrders(client),
     configs: sqlConfigs(kept),

@@ -74,6 +74,7 @@ describeRecordStore('cleanup', (db) => {
         'cardpoll_migrations',
         'cards',
         'cards_over_running', // one row a card at most; the next walk removes what is over
+        'cards_stopped_within', // likewise
         'cleanup_configs',
         'cleanup_run_items', // go with their run
         'concurrency_configs',

@@ -13,7 +13,7 @@ const OBSERVE: StopRules = { ...UNLIMITED, mode: 'observe' };
 const SPENT: StopRules = { ...UNLIMITED, maxPerHour: 0 };
 
 describeRecordStore('cards over their package that run', (db) => {
-  const walk = (month = MONTH) => db.store.stops.sweepOverRunning(0, ALL, month, 2);
+  const walk = (month = MONTH) => db.store.stops.sweep(0, ALL, month, 2);
   const later = (minutes = 10) =>
     db.sql(`UPDATE cards_over_running SET seen_at = seen_at - interval '${minutes} minutes'`);
   /** After a walk and the time of grace. */
@@ -47,11 +47,11 @@ describeRecordStore('cards over their package that run', (db) => {
 
   it('are not known before a walk of the month has ended, from the first card on', async () => {
     expect(await db.store.stops.overRunning()).toBeNull();
-    await db.store.stops.sweepOverRunning(1, ALL, MONTH, 2);
+    await db.store.stops.sweep(1, ALL, MONTH, 2);
     expect(await db.store.stops.overRunning(), 'it began in the middle').toBeNull();
-    await db.store.stops.sweepOverRunning(0, 1, MONTH, null);
+    await db.store.stops.sweep(0, 1, MONTH, null);
     expect(await db.store.stops.overRunning(), 'it goes on').toBeNull();
-    await db.store.stops.sweepOverRunning(1, ALL, MONTH, 2);
+    await db.store.stops.sweep(1, ALL, MONTH, 2);
     expect(await db.store.stops.overRunning()).toEqual({ count: 0, atMs: expect.any(Number), cardIds: [] });
   });
 
@@ -144,7 +144,7 @@ describeRecordStore('cards over their package that run', (db) => {
 
   it('begin again with the month, and with a walk from its first card', async () => {
     expect(await counted()).toEqual([1]);
-    await db.store.stops.sweepOverRunning(1, ALL, '2026-12', 2);
+    await db.store.stops.sweep(1, ALL, '2026-12', 2);
     expect(await db.store.stops.overRunning(), 'a walk over the turn of the month').toBeNull();
     await walk('2026-12');
     expect(await db.store.stops.overRunning()).toMatchObject({ count: 0, cardIds: [] });

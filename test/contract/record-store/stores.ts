@@ -111,6 +111,7 @@ function describeOn(
         'usage_records',
         'card_stops',
         'cards_over_running',
+        'cards_stopped_within',
         'resume_runs',
         'stop_control',
         'manual_trigger_cards',

@@ -86,6 +86,31 @@ describe('a run', () => {
     expect((await get(`${RUNS}/${body.id}`)).body).toMatchObject({ skipped: 2 });
   });
 
+  it('is made of the cards that are within their package by now, which may be stopped again', async () => {
+    const MONTH = new Date().toISOString().slice(0, 7);
+    await api.records.results.ensurePartitions(MONTH);
+    await api.sql(`INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, read_at)
+      SELECT card_id, month, 2048, 2048, now() FROM card_stops ON CONFLICT DO NOTHING`);
+    await api.sql('UPDATE cards SET allowance_mb = NULL WHERE card_id IN (2, 4, 5)');
+    await api.sql("UPDATE card_stops SET authority = 'operator' WHERE card_id = 5");
+    await api.records.stoppedWithin.judge([1, 2, 3, 4, 5], MONTH);
+    const listed = await get('/stops?state=within');
+    expect(listed.body.items.map((stop: { card_id: number }) => stop.card_id).sort()).toEqual([2, 4]);
+    const preview = await post(RUNS, { within: true, reason: REASON, dry_run: true });
+    expect(preview).toMatchObject({ status: 200, body: { total: 2, skipped: 0 } });
+    expect(
+      (await post(RUNS, { within: true, carrier_id: 77, reason: REASON, dry_run: true })).body.total,
+    ).toBe(0);
+    const both = await post(RUNS, { within: true, since: agoText(1), reason: REASON });
+    expect(both).toMatchObject({ status: 422, body: { errors: [{ field: 'within' }] } });
+    expect((await post(RUNS, { within: false, reason: REASON })).status).toBe(422);
+    const { body } = await post(RUNS, { within: true, reason: REASON });
+    expect(body).toMatchObject({ total: 2, waiting: 2, stop_again: true, since: null });
+    expect((await post(RUNS, { within: true, reason: REASON })).body, 'they wait already').toMatchObject({
+      total: 0,
+    });
+  });
+
   it('a run without any stopped card is over at once', async () => {
     expect((await post(RUNS, { since: agoText(-1), reason: REASON })).body).toMatchObject({
       status: 'completed',

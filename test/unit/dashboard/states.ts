@@ -95,6 +95,8 @@ export const TROUBLED: Bodies['overview'] = {
       over_running: 0,
       over_running_at: '2026-11-21T09:50:00.000Z',
       over_running_cards: [],
+      stopped_within: 0,
+      stopped_within_cards: [],
     },
   },
   pauses: TASK_TYPES.map((task_type) => ({

@@ -109,3 +109,18 @@ describe('a jump of the readings', () => {
     );
   });
 });
+
+it('says how many cards are cut off within their package, and what resumes them', () => {
+  const within = (count: number) => reasons({ stoppedWithin: { count, atMs: 1, cardIds: [7] } });
+  expect(within(0)).toEqual([]);
+  expect(reasons({ stoppedWithin: null }), 'no walk has ended').toEqual([]);
+  expect(within(1)).toEqual([
+    {
+      code: 'stopped_within',
+      severity: 'warning',
+      text: '1 card is stopped although it is within the package: cardpoll stopped it for more usage than the package had then',
+      command: "cardpoll stops resume --within --reason 'within the package'",
+    },
+  ]);
+  expect(within(10_000)[0]?.text).toMatch(/^at least 10,000 cards are stopped although they are within/);
+});

@@ -65,6 +65,7 @@ export const importCards = defineCommand({
     if (ignored.length > 0) context.io.stderr.write(`ignored columns: ${plainText(ignored.join(', '))}\n`);
     await printAnswer(context, answer, importFields);
     listRejected(context, answer.body);
+    nameForgotten(context, answer.body);
     if (dryRun) context.io.stderr.write('nothing was written: this was a dry run\n');
     if (trial !== null) warnOfUnkept(context, answer.body, trial.former.cards);
     printInterruption(context, answer.body, file, dryRun);
@@ -156,6 +157,17 @@ const importFields = fieldList<ImportBody>((body, style) => {
     ...(body.twin_iccids > 0 ? [['check digit', style.number(body.twin_iccids)] as const] : []),
   ];
 });
+
+/** Cards that nothing looks after unless an operator does. A daemon of an older version does not count them. */
+function nameForgotten({ io }: CommandContext, body: Partial<ImportBody>): void {
+  const { stopped_within: within = 0 } = body;
+  if (within === 0) return;
+  const [are, their] =
+    within === 1 ? ['is stopped and fits its', 'it'] : ['are stopped and fit their', 'them'];
+  io.stderr.write(
+    `${grouped(within)} of these cards ${are} new package: \`cardpoll stops resume --within --reason "..."\` resumes ${their}\n`,
+  );
+}
 
 /** Rejected rows are errors of the file, not the result, so they go to stderr. */
 function listRejected(

@@ -1,4 +1,4 @@
-// `cardpoll stops resume`: resumes stopped cards, a list or what cardpoll stopped since a time; `stops runs`: the progress
+// `cardpoll stops resume`: resumes stopped cards, a list, what cardpoll stopped since a time, or what is within its package by now; `stops runs`: the progress
 // of these runs, and how to cancel one. `cardpoll cards resume` shows its run in the same way.
 
 import type {
@@ -45,8 +45,14 @@ export const RUN_WAIT_OPTION = {
   doc: 'wait until the run has ended; exit code 1 if one of its cards is cut off still',
 } as const satisfies OptionSpec;
 
+const WITHIN_OPTION = {
+  flags: '--within',
+  doc: 'cards that cardpoll stopped and that are within their package by now, 100,000 at most',
+} as const satisfies OptionSpec;
+
 const RESUME_OPTIONS = [
   SINCE_OPTION,
+  WITHIN_OPTION,
   CARRIER_OPTION,
   REASON_OPTION,
   STOP_AGAIN_OPTION,
@@ -57,10 +63,12 @@ type ResumeOptions = OptionsOf<typeof RESUME_OPTIONS>;
 
 export const resume = defineCommand({
   name: 'resume',
-  summary: 'Resume cards, or all that cardpoll stopped since a time; exit code 1 if there is none',
+  summary:
+    'Resume cards, all that cardpoll stopped since a time, or those within their package by now; exit code 1 if there is none',
   examples: [
     'cardpoll stops resume --since 2h --reason "wrong readings"  # shows how many cards, then asks',
     'cardpoll stops resume --since 2h --carrier-id 7 --reason "wrong readings" --dry-run  # only shows it',
+    'cardpoll stops resume --within --reason "bought more"  # what is within its package by now; asks',
     'cardpoll stops resume 42 4711 --reason "customer paid" --wait  # two cards, and waits for them',
   ],
   arguments: [CARDS_ARGUMENT],
@@ -83,23 +91,25 @@ export const resume = defineCommand({
   },
 });
 
-function requireOne(cards: readonly string[], { since, carrierId }: ResumeOptions): void {
-  if (cards.length > 0 === (since !== undefined)) {
-    throw new CardpollError('usage', 'cards_missing', 'give either cards or --since');
+function requireOne(cards: readonly string[], { since, within = false, carrierId }: ResumeOptions): void {
+  if ([cards.length > 0, since !== undefined, within].filter(Boolean).length !== 1) {
+    throw new CardpollError('usage', 'cards_missing', 'give either cards, --since or --within');
   }
   if (cards.length > 0 && carrierId !== undefined) {
-    throw new CardpollError('usage', 'carrier_without_since', '--carrier-id goes with --since');
+    throw new CardpollError('usage', 'carrier_without_since', '--carrier-id goes with --since or --within');
   }
 }
 
 async function readSelection(
   context: CommandContext,
   cards: readonly string[],
-  { since, carrierId }: ResumeOptions,
+  { since, within = false, carrierId }: ResumeOptions,
 ): Promise<ResumeSelectionBody> {
+  const ofCarrier = carrierId === undefined ? {} : { carrier_id: carrierId };
+  if (within) return { within, ...ofCarrier };
   const range = await pastRange(context, { since });
   if (range.since === undefined) return { card_ids: await readCardIds(context, cards) };
-  return { since: range.since, ...(carrierId === undefined ? {} : { carrier_id: carrierId }) };
+  return { since: range.since, ...ofCarrier };
 }
 
 function planOf(
@@ -111,16 +121,18 @@ function planOf(
     `Resume ${cardCount(total)}${selectionText(selection)}.`,
     ...(skipped === 0 ? [] : [`${cardCount(skipped)} skipped: unknown, or waiting in another run.`]),
     'They are called at the pace of package polls, within its limits and the breakers of the gateway.',
-    order.stop_again
+    order.stop_again || 'within' in selection
       ? 'Each may be stopped again in the month, by a reading taken after the resume.'
       : 'They are not stopped again in the month (--stop-again allows it).',
   ];
 }
 
 function selectionText(selection: ResumeSelectionBody): string {
-  if (!('since' in selection)) return '';
+  if ('card_ids' in selection) return '';
   const carrier = selection.carrier_id === undefined ? '' : ` of carrier ${selection.carrier_id}`;
-  return `${carrier} that cardpoll stopped since ${selection.since}`;
+  return 'since' in selection
+    ? `${carrier} that cardpoll stopped since ${selection.since}`
+    : `${carrier} that cardpoll stopped and that are within their package by now`;
 }
 
 const RUN_ID = {

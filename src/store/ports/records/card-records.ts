@@ -40,6 +40,8 @@ export interface ImportedChunk {
   readonly twins: readonly number[];
   /** Running cards that the chunk puts over their package of the month: they will be stopped. */
   readonly overPackage: number;
+  /** Cards that cardpoll stopped, and that fit a package which a row makes larger. */
+  readonly stoppedWithin: number;
   /** Nothing was written, because of `mostOverPackage`. */
   readonly refused: boolean;
   /** The cards before their update, as rows of an import that takes the update back; empty without `keepFormer`. */
@@ -87,7 +89,7 @@ export interface CardRecords {
   count(): Promise<number>;
   /** @returns the number of cards quickly: exact for a small fleet, the planner's estimate for a large one. */
   estimate(): Promise<number>;
-  /** @returns the same, of a large fleet as the walk over all cards counted it last (`StopRecords.sweepOverRunning`). */
+  /** @returns the same, of a large fleet as the walk over all cards counted it last (`StopRecords.sweep`). */
   counted(): Promise<number>;
   /**
    * Writes a chunk of an import (up to 10,000 rows, card ids distinct within the chunk) in one short transaction, in which cards

@@ -15,6 +15,7 @@ import type { CleanupRecords } from './cleanup-records.ts';
 import type { OrderRecords } from './order-records.ts';
 import type { ResumeRecords } from './resume-records.ts';
 import type { StopControlRecords, StopRecords } from './stop-records.ts';
+import type { StoppedWithinRecords } from './stopped-within-records.ts';
 import type { TriggerRecords } from './trigger-records.ts';
 
 export interface RecordStore {
@@ -22,6 +23,7 @@ export interface RecordStore {
   readonly results: ResultRecords;
   readonly stops: StopRecords;
   readonly stopControl: StopControlRecords;
+  readonly stoppedWithin: StoppedWithinRecords;
   readonly resumes: ResumeRecords;
   readonly orders: OrderRecords;
   readonly configs: ConfigRecords;

@@ -147,15 +147,11 @@ export interface StopRecords {
   unconfirmed(): Promise<number>;
 
   /**
-   * A step of the walk that counts cards over their package which run and have nothing open: after one card id, through another.
-   * @param month the present one, YYYY-MM @param ends the walk ends with this step
+   * A step of the walk over all cards, after one card id and through another: it finds cards over their package which run and have
+   * nothing open, and cards that cardpoll stopped and that are within it (stopped-within-records.ts).
+   * @param month the present one, YYYY-MM @param fleetCards the number of all cards if the walk ends with this step, else null
    */
-  sweepOverRunning(
-    afterCardId: number,
-    throughCardId: number,
-    month: string,
-    fleetCards: number | null,
-  ): Promise<void>;
+  sweep(afterCardId: number, throughCardId: number, month: string, fleetCards: number | null): Promise<void>;
   /** @returns those that run so for longer than OVER_RUNNING_GRACE_MS; null: no walk of this month has ended yet. */
   overRunning(): Promise<OverRunning | null>;
 

@@ -54,6 +54,15 @@ JOIN card_usage u ON u.card_id = r.card_id AND u.month = $1::date AND u.used_mb 
 WHERE coalesce(own.allowance_mb > r.allowance_mb, true)
 ORDER BY r.card_id
 
+-- name: card_import.raised
+-- Stopped cards whose allowance import_rows raise to what they have used in the month $1, or more.
+SELECT r.card_id
+FROM import_rows r
+JOIN cards own ON own.card_id = r.card_id AND own.stopped
+JOIN card_usage u ON u.card_id = r.card_id AND u.month = $1::date
+  AND u.used_mb > own.allowance_mb AND u.used_mb <= coalesce(r.allowance_mb, 'Infinity')
+ORDER BY r.card_id
+
 -- name: card_import.chunk
 -- Updates the cards to match import_rows, and writes only rows that differ. None may ask for a number that another card keeps.
 -- $1 whether to count only, $2 whether a row may take back what polls have found about the verification of a card, $3 whether to return

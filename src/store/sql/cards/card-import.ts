@@ -4,6 +4,7 @@
 import { type CardImport, IMPORT_FIELDS, NO_VENDOR_ID, ROUNDED_END } from '../../../domain/cards/card.ts';
 import { type HeldNumber, takenNumbers } from '../../../domain/cards/taken-numbers.ts';
 import { goesOver } from '../../../domain/orders/decide.ts';
+import { fitsWith } from '../../../domain/orders/stopped-within.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type { ImportChunkOptions, ImportedChunk } from '../../ports/records/card-records.ts';
 import { monthStart } from '../cleanup/partitions.ts';
@@ -18,6 +19,7 @@ import {
 } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
 import { factsOf } from '../orders/card-orders.ts';
+import { judgeStoppedWithin } from '../stops/stopped-within.ts';
 import { toImport, withColumns } from './card-columns.ts';
 import file from './card-import.sql';
 
@@ -28,7 +30,15 @@ type ChunkRow = Pick<ImportedChunk, 'inserted' | 'updated' | 'newIccids' | 'roun
 };
 
 const NOTHING: ImportedChunk = {
-  ...{ inserted: 0, updated: 0, unchanged: 0, conflicts: [], overPackage: 0, refused: false },
+  ...{
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    conflicts: [],
+    overPackage: 0,
+    stoppedWithin: 0,
+    refused: false,
+  },
   ...{ newIccids: 0, rounded: [], twins: [], former: [] },
 };
 
@@ -58,8 +68,8 @@ async function copyNew(client: SqlClient, rows: readonly CardImport[]): Promise<
     throw error;
   }
   const rounded = rows.filter(({ iccid }) => iccid.endsWith(ROUNDED_END)).map(({ cardId }) => cardId);
-  const counts = { inserted: rows.length, updated: 0, unchanged: 0, overPackage: 0, newIccids: rows.length };
-  return { ...counts, conflicts: [], rounded, twins: [], refused: false, former: [] };
+  const counts = { inserted: rows.length, updated: 0, unchanged: 0, newIccids: rows.length };
+  return { ...NOTHING, ...counts, rounded };
 }
 
 /** What the row leaves open, as a new card has it. */
@@ -93,12 +103,15 @@ async function writeChunk(
   const overPackage = month === undefined ? 0 : await overPackageBy(tx, rows, month);
   if (!dryRun && overPackage > (mostOverPackage ?? Number.POSITIVE_INFINITY))
     return { ...NOTHING, conflicts, overPackage, refused: true };
+  const fitting = month === undefined ? [] : await stoppedWithinBy(tx, rows, month);
   const chunk = await db.one<ChunkRow>('chunk', dryRun, overwriteVerified, keepFormer, ROUNDED_END);
   const { inserted, updated, former } = chunk;
+  if (!dryRun && month !== undefined && fitting.length > 0) await judgeStoppedWithin(tx, fitting, month);
   return {
     ...chunk,
     conflicts,
     overPackage,
+    stoppedWithin: fitting.length,
     refused: false,
     unchanged: rows.length - inserted - updated - conflicts.length,
     former: former?.map(toImport) ?? [],
@@ -119,6 +132,23 @@ async function overPackageBy(
     const row = rowOf.get(card.cardId);
     return row !== undefined && goesOver(card, row);
   }).length;
+}
+
+/** @returns the cards that cardpoll stopped and that fit the package which import_rows give them, and did not fit the former one. */
+async function stoppedWithinBy(
+  tx: SqlTransaction,
+  rows: readonly CardImport[],
+  month: string,
+): Promise<number[]> {
+  const raised = await sql.on(tx).column<number>('raised', monthStart(month));
+  if (raised.length === 0) return [];
+  const rowOf = new Map(rows.map((row) => [row.cardId, row]));
+  const { cards } = await factsOf(tx, raised, month);
+  const fitting = cards.filter((card) => {
+    const row = rowOf.get(card.cardId);
+    return row !== undefined && fitsWith(card, row);
+  });
+  return fitting.map(({ cardId }) => cardId);
 }
 
 async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<void> {

@@ -13,6 +13,7 @@ s.state = ANY ($1::text[]) AND (NOT $5::boolean OR coalesce(s.authority, '') = '
     SELECT FROM cards k JOIN card_usage u ON u.card_id = k.card_id AND u.month = s.month
     WHERE k.card_id = s.card_id AND NOT k.stopped AND u.used_mb > k.allowance_mb AND NOT u.closed
   ))
+  AND (NOT $6::boolean OR EXISTS (SELECT FROM cards_stopped_within w WHERE w.card_id = s.card_id AND w.month = s.month))
 
 -- part: overSince
 -- Cards that are over their package, by stops of cardpoll's own decision: with what they showed before their last step, and when the stop was
@@ -55,16 +56,17 @@ FROM (
 
 -- name: stops.page
 -- A page of stops, the latest first. $1 states, $2 since or NULL, $3 carrier or NULL, $4 only those that spare a card which is
--- over its package and runs, $5 only those that an operator released, $6 offset, $7 rows at most.
+-- over its package and runs, $5 only those that an operator released, $6 only those whose card is within its package by now, $7 offset,
+-- $8 rows at most.
 SELECT s.card_id, s.iccid, c.carrier_id, {stop}
 LEFT JOIN cards c ON c.card_id = s.card_id
 WHERE {listed} AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
 ORDER BY coalesce(s.completed_at, s.requested_at) DESC, s.card_id
-OFFSET $6::bigint
-LIMIT $7::integer
+OFFSET $7::bigint
+LIMIT $8::integer
 
 -- name: stops.countPage
--- The number of all rows of stops.page. $1 to $5 as there.
+-- The number of all rows of stops.page. $1 to $6 as there.
 SELECT count(*) AS total
 FROM card_stops s
 WHERE {listed} AND ($3::integer IS NULL OR EXISTS (
@@ -249,19 +251,31 @@ UPDATE stop_control SET jump_since = NULL, jump_accepted_at = NULL, jump_is_step
 WHERE jump_since IS NOT NULL
 RETURNING only_row
 
--- name: stops.overOfRange
--- Cards over their package that run, from a range. $1 card id to start after, $2 last card id, $3 present month. Walks the keys.
+-- name: stops.oddOfRange
+-- Cards of a range that are over their package and run, and cards that cardpoll stopped and that are within theirs. $1 card id to start after,
+-- $2 last card id, $3 present month. Walks the keys.
 SELECT c.card_id
 FROM cards c JOIN card_usage u ON u.card_id = c.card_id AND u.month = $3::date
-WHERE c.card_id > $1::bigint AND c.card_id <= $2::bigint AND NOT c.stopped AND u.used_mb > c.allowance_mb
+WHERE c.card_id > $1::bigint AND c.card_id <= $2::bigint
+  AND c.stopped = (u.used_mb <= coalesce(c.allowance_mb, 'Infinity'))
+  AND (NOT c.stopped OR EXISTS (SELECT FROM card_stops s WHERE s.card_id = c.card_id AND s.state = 'done'))
 ORDER BY c.card_id
 
--- name: stops.noteOverRunning
+-- name: stops.noteOdd
 -- One step of the walk over all cards. $1 card id to start after, $2 last card id, $3 present month, $4 the number of all cards if
--- the walk ends with it (NULL: it goes on), $5 cards of the range that run over their package without an explanation.
+-- the walk ends with it (NULL: it goes on), $5 cards of the range that run over their package without an explanation, $6 those that are
+-- stopped within it, $7 the months of their stops.
 WITH gone AS (
   DELETE FROM cards_over_running o
   WHERE o.card_id > $1::bigint AND o.card_id <= $2::bigint AND o.card_id <> ALL ($5::bigint[])
+), fit AS (
+  DELETE FROM cards_stopped_within w
+  WHERE w.card_id > $1::bigint AND w.card_id <= $2::bigint AND w.card_id <> ALL ($6::bigint[])
+), within AS (
+  INSERT INTO cards_stopped_within AS w (card_id, month)
+  SELECT * FROM unnest($6::bigint[], $7::date[])
+  ON CONFLICT (card_id) DO UPDATE SET month = excluded.month, tried_at = NULL
+  WHERE w.month <> excluded.month
 ), walk AS (
   UPDATE stop_control SET
     fleet_cards = coalesce($4::bigint, fleet_cards),

@@ -6,6 +6,7 @@ import type { JumpFacts, StopOrder } from '../../../domain/orders/card-orders.ts
 import { holdEnd, isUnwanted, runsOver } from '../../../domain/orders/decide.ts';
 import { movedOn, type StopCounts } from '../../../domain/orders/stop-budget.ts';
 import { stopOrdered } from '../../../domain/orders/stop-outcomes.ts';
+import { stoppedWithin } from '../../../domain/orders/stopped-within.ts';
 import type { SliceOf } from '../../../domain/page.ts';
 import type { OverCard, SteppedCard } from '../../../domain/results/fleet-level.ts';
 import { SEEN_WITHIN_MS } from '../../../domain/results/usage-growth.ts';
@@ -33,8 +34,9 @@ import { monthStart } from '../cleanup/partitions.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { walkingIndexes } from '../client/transaction-bounds.ts';
-import { cardOrders, factsOf, jumpOf } from '../orders/card-orders.ts';
+import { cardOrders, type Facts, factsOf, jumpOf } from '../orders/card-orders.ts';
 import { stopClaims } from './stop-claims.ts';
+import { withinOf } from './stopped-within.ts';
 import file from './stops.sql';
 
 const sql = statements(file);
@@ -44,10 +46,21 @@ const DECIDED_AT_ONCE = 10_000;
 /** Cards of a fleet that show whether its readings are on another level. */
 const JUMP_SAMPLE = 200;
 
+/** Filters of lists that are more than a state. */
+const FURTHER_FILTERS = ['spared', 'released', 'within'] as const;
+
+/** The month of the stop of a card that a filter matches, as the rules say; null: none. */
+type MonthOf = (card: Facts['cards'][number], jump: JumpFacts) => string | null;
+const MONTH_OF: Readonly<Record<string, MonthOf | undefined>> = {
+  spared: (card, jump) => (runsOver(card, jump) === 'spared' ? card.month : null),
+  within: (card) => stoppedWithin(card)?.month ?? null,
+};
+
 /** The states that a filter of lists matches. */
 function statesOf(filter: StopFilter['state']): readonly StopState[] {
   if (filter === null) return STOP_STATES;
   if (filter === 'spared') return SPARING_STATES;
+  if (filter === 'within') return ['done'];
   return [filter === 'released' ? 'requested' : filter];
 }
 
@@ -61,11 +74,10 @@ export function sqlStops(client: SqlClient): StopRecords {
     return stops.map((stop) => ({ ...stop, ...holdOf(stop, jump) }));
   }
 
-  /** Those that spare their cards still: a later reading may have ended that. */
-  async function sparing(stops: readonly ListedStop[]): Promise<ListedStop[]> {
+  /** The stops among these that are so still: a later reading, or a change of the card, may have ended it. */
+  async function stillSo(stops: readonly ListedStop[], monthOf: MonthOf): Promise<ListedStop[]> {
     const { cards, control } = await factsOf(client, [...new Set(stops.map(({ cardId }) => cardId))], null);
-    const spared = cards.filter((card) => runsOver(card, control.jump) === 'spared');
-    const months = new Map(spared.map(({ cardId, month }) => [cardId, month]));
+    const months = new Map(cards.map((card) => [card.cardId, monthOf(card, control.jump)]));
     return withHolds(stops.filter(({ cardId, month }) => months.get(cardId) === month));
   }
 
@@ -77,27 +89,24 @@ export function sqlStops(client: SqlClient): StopRecords {
     ...stopClaims(client),
 
     async list({ state, sinceMs, carrierId }, slice) {
-      const isSpared = state === 'spared';
-      const filter = [statesOf(state), sinceMs, carrierId, isSpared, state === 'released'];
+      const asked = (name: StopFilter['state']) => state === name;
+      const filter = [statesOf(state), sinceMs, carrierId, ...FURTHER_FILTERS.map(asked)];
       const page: SliceOf<ListedStop> = await db.slice('page', 'countPage', filter, slice);
-      const items = isSpared ? await sparing(page.items) : await withHolds(page.items);
+      const monthOf = MONTH_OF[state ?? ''];
+      const items = monthOf === undefined ? await withHolds(page.items) : await stillSo(page.items, monthOf);
       return { items, total: page.total - (page.items.length - items.length) };
     },
 
     ofCard: async (cardId, limit) => withHolds(await db.rows<CardStop>('ofCard', cardId, limit)),
     unconfirmed: () => db.count('unconfirmed', UNCONFIRMED_STOPS_COUNTED),
-    async sweepOverRunning(afterCardId, throughCardId, month, fleetCards) {
+    async sweep(afterCardId, throughCardId, month, fleetCards) {
       const range = [afterCardId, throughCardId, monthStart(month)];
       await walkingIndexes(client, async (tx) => {
-        const over = await sql.on(tx).column<number>('overOfRange', ...range);
-        const { cards, control } = await factsOf(tx, over, month);
-        const found = cards.filter((card) => runsOver(card, control.jump) === 'over_running');
-        await sql.on(tx).run(
-          'noteOverRunning',
-          ...range,
-          fleetCards,
-          found.map(({ cardId }) => cardId),
-        );
+        const odd = await sql.on(tx).column<number>('oddOfRange', ...range);
+        const { cards, control } = await factsOf(tx, odd, month);
+        const over = cards.filter((card) => runsOver(card, control.jump) === 'over_running');
+        const overIds = over.map(({ cardId }) => cardId);
+        await sql.on(tx).run('noteOdd', ...range, fleetCards, overIds, ...withinOf(cards));
       });
     },
     overRunning: () =>

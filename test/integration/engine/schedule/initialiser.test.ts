@@ -86,7 +86,7 @@ function makeInitialiser(
   differing: Partial<InitialiserDeps> = {},
 ): Initialiser {
   return new Initialiser({
-    orderStops: async () => {},
+    judgeChanged: async () => {},
     calendar: new MonthCalendar('UTC'),
     live: overriding(store, { identity: async () => identities.live }),
     records: overriding(records, {

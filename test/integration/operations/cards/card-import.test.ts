@@ -46,6 +46,7 @@ const NOTHING_DONE = {
   inserted: 0,
   updated: 0,
   unchanged: 0,
+  stoppedWithin: 0,
   conflicts: [],
   overPackage: 0,
   newIccids: 0,

@@ -279,6 +279,8 @@ describe('a task type', () => {
         overRunning: null,
         overRunningAt: null,
         overRunningCards: [],
+        stoppedWithin: null,
+        stoppedWithinCards: [],
       },
     });
     const [, , { healthReasons }] = (await stops.tasks()) as [unknown, unknown, { healthReasons: object[] }];
@@ -350,6 +352,8 @@ describe('a task type', () => {
           overRunning: null,
           overRunningAt: null,
           overRunningCards: [],
+          stoppedWithin: null,
+          stoppedWithinCards: [],
         },
       });
       expect(await codes()).toEqual({ realname: [], carddata: [], package: [] });

@@ -62,7 +62,7 @@ async function follow(...found: Page[]) {
   };
   const sync = new CardSync({
     live,
-    orderStops: async (cardIds) => void judged.push(...cardIds),
+    judgeChanged: async (cardIds) => void judged.push(...cardIds),
     records: { cards: { changesSince } as unknown as RecordStore['cards'] },
     queueCap: 1e6,
     matcher: () => new ConfigMatcher(CONFIGS),
@@ -141,7 +141,7 @@ describe('loading', () => {
     loader = new CardSync({
       live,
       records: { cards: table.port },
-      orderStops: async () => {},
+      judgeChanged: async () => {},
       queueCap: 0,
       matcher: () => VIEW,
       requireLead: lead.require,

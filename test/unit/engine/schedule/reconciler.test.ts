@@ -53,7 +53,7 @@ beforeEach(() => {
     records: {
       cards: table.port,
       identity: async () => identities.records,
-      stops: { sweepOverRunning: async (...step) => void swept.push(step) },
+      stops: { sweep: async (...step) => void swept.push(step) },
     },
     calendar: new MonthCalendar('UTC'),
     requireLead: lead.require,

@@ -1,0 +1,36 @@
+// Port section of record-store.ts: cards that cardpoll stopped for their usage and that are within their package by now. The rule is in
+// src/domain/orders/stopped-within.ts. `stops.sweep` finds them on the walk over all cards.
+
+interface StoppedWithin {
+  /** Up to OVER_RUNNING_COUNTED. */
+  readonly count: number;
+  /** When the last walk over all cards ended. */
+  readonly atMs: number;
+  /** The first of them. */
+  readonly cardIds: readonly number[];
+}
+
+export interface StoppedWithinRecords {
+  /**
+   * @returns those that no run resumes already: neither by itself nor, of stops of an earlier month, the run of a month that
+   *   began; null: no walk of this month has ended yet.
+   */
+  counted(): Promise<StoppedWithin | null>;
+  /** Judges these cards: call after they changed. @param month the present one, YYYY-MM */
+  judge(cardIds: readonly number[], month: string): Promise<void>;
+  /** @returns cards that are so now, in order of id. @param month the present one, YYYY-MM @param carrierId null: of all carriers */
+  cards(month: string, carrierId: number | null, most: number): Promise<readonly number[]>;
+  /**
+   * One step over the list: call again with the last card id. @param month the present one, YYYY-MM @param pauseMs a card that
+   * was tried is left out for so long @returns the cards that a reading confirms and that cardpoll may resume by itself;
+   * `lastCardId` null: it reached the end.
+   */
+  confirmed(
+    month: string,
+    afterCardId: number,
+    limit: number,
+    pauseMs: number,
+  ): Promise<{ readonly lastCardId: number | null; readonly cardIds: readonly number[] }>;
+  /** Call when these cards were put into a run. */
+  noteTried(cardIds: readonly number[]): Promise<void>;
+}
