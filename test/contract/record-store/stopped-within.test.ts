@@ -2,7 +2,7 @@
 // package by now. The walk finds them, and so does what judges a card that changed.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { emptyRun, filledRun, simOf } from '../../support/resume-run.ts';
-import { UNLIMITED } from '../../support/stop-rules.ts';
+import { OF_FLEET, UNLIMITED } from '../../support/stop-rules.ts';
 import { addCards, describeRecordStore, iccidOf, reading, row } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
@@ -178,7 +178,12 @@ describeRecordStore('cards stopped within their package', (db) => {
 
     it('not while the readings of the fleet are in doubt', async () => {
       await read();
-      await db.store.stopControl.beginJump({ factor: 8, baselineMbPerHour: 1, recentMbPerHour: 8 });
+      await db.store.stopControl.beginJump({
+        factor: 8,
+        baselineMbPerHour: 1,
+        recentMbPerHour: 8,
+        ...OF_FLEET,
+      });
       expect(await confirmed()).toEqual([]);
       await db.store.stopControl.setMode('enforce', 'me', 'they are right');
       expect(await confirmed()).toEqual([1]);

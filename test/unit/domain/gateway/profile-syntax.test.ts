@@ -12,6 +12,7 @@ it.each([
   ['data.used', ['data', 'used']],
   ['data.list[0].used', ['data', 'list', 0, 'used']],
   ['[2]', [2]],
+  ['.', []],
   ['[2].a', [2, 'a']],
   ['a[0][1]', ['a', 0, 1]],
   ['套餐.已用', ['套餐', '已用']],
@@ -20,7 +21,7 @@ it.each([
   expect(parseValuePath(text)).toEqual(steps);
 });
 
-it.each(['', '.', 'a.', '.a', 'a..b', 'a[', 'a[]', 'a[x]', 'a[-1]', 'a b', 'a[0]b', 'a.[0]', '[0]a'])(
+it.each(['', 'a.', '.a', 'a..b', 'a[', 'a[]', 'a[x]', 'a[-1]', 'a b', 'a[0]b', 'a.[0]', '[0]a'])(
   'refuses %j',
   (text) => {
     expect(parseValuePath(text)).toBeNull();

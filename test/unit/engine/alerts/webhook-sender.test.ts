@@ -142,7 +142,9 @@ describe('an attempt', () => {
     const { url } = await receiver(answer(300, ''));
     due.push(delivery(1, url, { attempt: 3 }));
     await pass(newSender());
-    expect(settled).toEqual([[1, { status: 'pending', retryInMs: 120_000, error: 'answered 300' }]]);
+    expect(settled).toEqual([
+      [1, { status: 'pending', retryInMs: 120_000, error: 'answered 300', answered: false }],
+    ]);
     expect(metered).toEqual(['retried']);
     const expected = { reason: 'answered 300', retry_in_ms: 120_000, msg: 'webhook not delivered' };
     expect(logged).toEqual([line(url, 3, expected)]);

@@ -212,7 +212,7 @@ describe('codes', () => {
     expect(withoutCode.map((body) => vendor.errorSaid(body))).toEqual([null, null, null, null, null]);
   });
 
-  describe('of a call with an effect', () => {
+  describe('the answer to a call with an effect', () => {
     const rules = {
       success: { path: 'c', values: [1] },
       errors: { ...errors, path: 'c', throttled: ['1003'] },

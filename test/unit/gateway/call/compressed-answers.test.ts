@@ -86,7 +86,7 @@ describe('a compressed answer', () => {
     expect(read).toBe(`malformed: ${reason}`);
   });
 
-  it('of an error is unpacked as well, and a status says more than a body that cannot be', async () => {
+  it('an error is unpacked as well, and a status says more than a body that cannot be', async () => {
     const refused = gzipSync('{"code":4711,"msg":"unknown plan"}');
     const headers = { 'content-encoding': 'gzip' };
     expect((await flowOf(bytes(refused, headers, 400))).read).toBe('card: HTTP 400: code 4711: unknown plan');
@@ -104,7 +104,7 @@ describe('a compressed answer', () => {
   });
 });
 
-it('of a token server is read as well', async () => {
+it('the answer of a token server is read as well', async () => {
   const token = brotliCompressSync('{"access_token":"a-token","expires_in":60}');
   const gateway = await startBadGateway((socket, request) => {
     const isToken = request.path === '/token';

@@ -106,7 +106,7 @@ describe('an answer that reports an error has no missing value', () => {
     expect(readOf('data.used', { code: 1000, success: true, data: { used: 5 } })).toBe(5);
   });
 
-  it('of a code that the profile reads but does not list', () => {
+  it('a code that the profile reads but does not list is an error', () => {
     const errors = { ...NO_ERRORS, path: 'meta.found' };
     expect(readOf('data.used', { meta: { found: 3 }, data: {} }, { errors })).toContain('meta.found: 3');
     expect(readOf('data.used', { meta: { found: 0 }, data: {} }, { errors })).toBe(0);

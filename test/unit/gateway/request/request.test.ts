@@ -94,7 +94,10 @@ it('gives each request a new number, the same everywhere in it', () => {
 
 it('sends a header of the profile in place of its own', () => {
   const { headers } = make({ headers: { Accept: 'application/vnd.sim+json', 'User-Agent': 'fleet' } });
-  expect(headers).toEqual(['accept', 'application/vnd.sim+json', 'user-agent', 'fleet']);
+  expect(headers).toEqual([
+    ...['accept', 'application/vnd.sim+json', 'user-agent', 'fleet'],
+    ...['accept-encoding', 'gzip, deflate, br'],
+  ]);
 });
 
 it('puts the card into a JSON body or a form', () => {
@@ -182,6 +185,7 @@ describe('credentials that do not change', () => {
     expect(path).toBe('/card/flow');
     expect(Object.keys(headers).sort()).toEqual([
       'accept',
+      'accept-encoding',
       'connection',
       'content-length',
       'content-type',
