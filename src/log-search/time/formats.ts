@@ -72,8 +72,8 @@ const NO_ZONES = new Set(
   ),
 );
 
-/** Some write the minus sign or a dash instead of the hyphen, and .NET an escape in JSON instead of the plus sign. */
-const SIGN = '[+-]|\\\\u002[Bb]|\xe2\x88\x92|\xe2\x80[\x90-\x95]';
+/** Some write the minus sign or a dash instead of the hyphen. */
+const SIGN = '[+-]|\xe2\x88\x92|\xe2\x80[\x90-\x95]';
 const OFFSET = new RegExp(
   `^ ?[[(]?(?:(UTC|GMT|utc|gmt) ?)?(${SIGN})(\\d{1,2})(?::?(\\d\\d))?(?![\\d:]|[.,]\\d)`,
 );
@@ -83,9 +83,9 @@ const IANA =
 const WORD = /^( ?)([[(]?)([A-Za-z]{1,5})(?![A-Za-z\d_])/;
 /** A blank, one that does not break, or a narrow one. */
 const BLANK = '(?: |\xc2\xa0|\xe2\x80\xaf)';
-/** Half of a day, or a zone in words: `PM`, `p. m.`, 下午 in UTF-8 and GBK, 午後, 오후, `μ.μ.`, `(China Standard Time)`. */
+/** Half of a day, or a zone in words: `PM`, `p. m.`, 下午 in UTF-8 and GBK, `μ.μ.`, `(China Standard Time)`. */
 const OTHER_WORDS = new RegExp(
-  `^${BLANK}?(?:[AaPp]\\.?${BLANK}?[Mm](?![A-Za-z\\d])|\xe4\xb8[\x8a\x8b]\xe5\x8d\x88|\xe5\x8d\x88\xe5|\xec\x98\xa4[\xec\xed]|(?:\xc9\xcf|\xcf\xc2)\xce\xe7|[a-z\x80-\xff]{1,4}\\.(?: ?[a-z\x80-\xff]{1,2}\\.)?(?=[ ,;]|$)|(?:[\xcd-\xdf][\x80-\xbf]){1,4}(?=[. ]|$)|(?:\xe0[\x80-\xbf]{2}){1,6}|(?:CH|SA|PD|MD|[efvn]m)(?![A-Za-z])|\\(?(?:[A-Z][a-z]+ ){1,3}Time\\b)`,
+  `^${BLANK}?(?:[AaPp]\\.?${BLANK}?[Mm](?![A-Za-z\\d])|\xe4\xb8[\x8a\x8b]\xe5\x8d\x88|(?:\xc9\xcf|\xcf\xc2)\xce\xe7|[a-z\x80-\xff]{1,4}\\.(?: ?[a-z\x80-\xff]{1,2}\\.)?(?=[ ,;]|$)|(?:[\xcd-\xdf][\x80-\xbf]){1,4}(?=[. ]|$)|(?:\xe0[\x80-\xbf]{2}){1,6}|(?:CH|SA|PD|MD|[efvn]m)(?![A-Za-z])|\\(?(?:[A-Z][a-z]+ ){1,3}Time\\b)`,
 );
 
 /** The hours from UTC that the zone behind a time may mean; null: none. `doubt`: what follows is not understood. */
@@ -105,5 +105,5 @@ function hoursOf([, name, sign, hours = '', minutes = '0']: RegExpExecArray): re
   const isKnown = Number(hours) <= 14 && Number(minutes) % 15 === 0 && Number(minutes) < 60;
   if (!isKnown || (name === undefined && hours.length < 2)) return 'doubt';
   const value = Number(hours) + Number(minutes) / 60;
-  return [/[+Bb]$/.test(sign ?? '') ? value : -value];
+  return [sign === '+' ? value : -value];
 }

@@ -96,7 +96,7 @@ export class TimeReader {
     const ownMs = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
     if (!Number.isNaN(ownMs)) return inLogs(ownMs, LAST_MS);
     const isNumber = NUMBER.test(text) && !DIGITS_OF_DATE.test(text);
-    return isNumber ? this.#number(text) : this.#writtenAt(text, 0, true);
+    return isNumber ? this.#number(text) : this.#writtenAt(text, 0);
   };
 
   #leading(head: string): LineReading {
@@ -124,8 +124,8 @@ export class TimeReader {
     return buf.toString('latin1', from, Math.min(to, from + FIELDS_BYTES));
   }
 
-  /** undefined: no time begins here. @param isAll whether the text is nothing but the time, so that all of it must be understood. */
-  #writtenAt(text: string, at: number, isAll = false): LineReading {
+  /** undefined: no time begins here. */
+  #writtenAt(text: string, at: number): LineReading {
     if (!MAY_BEGIN.test(text.charAt(at))) return undefined;
     for (const { pattern } of TIME_FORMATS) {
       pattern.lastIndex = at;
@@ -135,8 +135,8 @@ export class TimeReader {
       const wall = wallOf(fields);
       const after = text.slice(pattern.lastIndex, pattern.lastIndex + AFTER_BYTES);
       const zone = fields.zone === undefined ? zoneAfter(after) : zoneAfter(` ${fields.zone}`);
-      const hasRest = fields.zone !== undefined || (isAll && after.trim() !== '');
-      if (wall === null || zone === 'doubt' || (zone === null && hasRest)) return 'unreadable';
+      if (wall === null || zone === 'doubt' || (fields.zone !== undefined && zone === null))
+        return 'unreadable';
       return this.#instants(wall, zone);
     }
     return undefined;
