@@ -47,10 +47,6 @@ export const TIME_FORMATS: readonly TimeFormat[] = [
     pattern: row(`${MON} {1,2}${D},? ${Y},? ${CLOCK}`),
   },
   {
-    name: 'year, name of the month, day: syslog of other switches',
-    pattern: row(`${Y} ${MON} {1,2}${D} ${CLOCK}`),
-  },
-  {
     name: 'epoch in seconds with a fraction, at the start: Squid, Zeek',
     pattern: row('(?<=^\\[?)(?<epoch>\\d{10}\\.\\d{1,9})(?![\\w.]|-\\d)'),
   },

@@ -41,7 +41,6 @@ const EXAMPLES: Record<string, [line: string, instant: string][]> = {
     ['Nov 10 2026 09:00:00.123 sw1 x', AT_MS],
     ['Nov 10, 2026 09:00:00 x', AT],
   ],
-  'year, name of the month, day: syslog of other switches': [['2026 Nov 10 09:00:00.123 sw1 x', AT_MS]],
   'epoch in seconds with a fraction, at the start: Squid, Zeek': [
     ['1794272400.123    45 10.0.0.9 TCP_MISS/200 x', AT_MS],
   ],
