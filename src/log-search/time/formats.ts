@@ -1,9 +1,10 @@
 // Every way to write a time that is read in logs, one row each, and what may follow a time. time-reader.ts reads by this table;
-// docs/log-search.md has an example of each. Patterns see the bytes of a line as latin1. A form that leaves out the year or the
-// day is not in the table: its times would be guesses.
+// docs/log-search.md has an example of each. Patterns see the bytes of a line as latin1, so Chinese is spelled in
+// bytes, UTF-8 or GBK. A form that leaves out the year or the day is not in the table: its times would be guesses.
 
 interface TimeFormat {
   readonly name: string;
+  readonly begins: RegExp;
   readonly pattern: RegExp;
 }
 
@@ -15,48 +16,97 @@ const Y = '(?<year>\\d{4})';
 const M = '(?<month>\\d{1,2})';
 const D = '(?<day>\\d{1,2})';
 
+const YEAR_CN = '(?:\xe5\xb9\xb4|\xc4\xea)';
+const MONTH_CN = '(?:\xe6\x9c\x88|\xd4\xc2)';
+const DAY_CN = '(?:\xe6\x97\xa5|\xc8\xd5)';
+const AFTERNOON = '\xe4\xb8\x8b\xe5\x8d\x88|\xcf\xc2\xce\xe7';
+const HALF_CN = `\xe4\xb8\x8a\xe5\x8d\x88|\xc9\xcf\xce\xe7|${AFTERNOON}`;
+/** Languages and newer versions of Java put a blank that does not break, or a narrow one, before AM. */
+const BLANK = '(?: |\xc2\xa0|\xe2\x80\xaf)';
+const HALF = `(?:${BLANK}?(?<half>[AaPp]\\.?${BLANK}?[Mm](?![A-Za-z])\\.?| ?(?:${HALF_CN})))?`;
 const FRACTION = '(?:[.,](?<fraction>\\d{1,9})|:(?<millis>\\d{3})(?!\\d))?';
-const CLOCK = `(?<hour>\\d{1,2}):(?<minute>\\d\\d)(?::(?<second>\\d\\d)${FRACTION})?(?!\\d|:\\d)`;
+const CLOCK = `(?:(?<before>${HALF_CN}) ?)?(?<hour>\\d{1,2}):(?<minute>\\d\\d)(?::(?<second>\\d\\d)${FRACTION})?(?!\\d|:\\d)${HALF}`;
 
 const row = (pattern: string) => new RegExp(`(?<!\\d)(?:${pattern})`, 'y');
-
-/** What the first character of a time may be. */
-export const MAY_BEGIN = /[\dJFMASOND]/;
 
 export const TIME_FORMATS: readonly TimeFormat[] = [
   {
     name: 'year, month, day: RFC 3339 and its relatives',
+    begins: /\d/,
     pattern: row(`${Y}[-/.]${M}[-/.]${D}(?:[Tt]|[ \\t-]{1,2})${CLOCK}`),
   },
   {
+    name: 'Chinese date',
+    begins: /\d/,
+    pattern: row(`${Y}${YEAR_CN}${M}${MONTH_CN}${D}${DAY_CN}[ T]{0,2}${CLOCK}`),
+  },
+  {
     name: 'digits without separators',
+    begins: /2/,
     pattern: row(
       '(?<year>20\\d\\d)(?<month>0[1-9]|1[0-2])(?<day>0[1-9]|[12]\\d|3[01])[T _-]?(?<hour>[01]\\d|2[0-3]):?(?<minute>[0-5]\\d):?(?<second>[0-5]\\d|60)(?:[.,](?<fraction>\\d{1,9})|(?<millis>\\d{3}))?(?!\\d)',
     ),
   },
   {
     name: 'day, name of the month, year: nginx, Tomcat, RFC 1123, PHP, Redis',
+    begins: /\d/,
     pattern: row(`${D}[-/ ]${MON}[-/ ]${Y}[: T]{1,2}${CLOCK}`),
   },
   {
     name: 'name of the month, day, time, year: asctime, date, Apache',
+    begins: /[JFMASOND]/,
     pattern: row(`${MON}\\.? {1,2}${D} ${CLOCK}(?: (?<zone>[A-Za-z+-][\\w:+]{1,8}))? ${Y}(?!\\d)`),
   },
   {
-    name: 'name of the month, day, year: syslog of switches',
-    pattern: row(`${MON} {1,2}${D},? ${Y},? ${CLOCK}`),
+    name: 'name of the month, day, year: java.util.logging',
+    begins: /[JFMASOND]/,
+    pattern: row(`${MON} {1,2}${D},? ${Y},?(?: at)? ${CLOCK}`),
+  },
+  {
+    name: 'year, name of the month, day: switches',
+    begins: /\d/,
+    pattern: row(`${Y} ${MON} {1,2}${D} ${CLOCK}`),
   },
   {
     name: 'epoch in seconds with a fraction, at the start: Squid, Zeek',
+    begins: /\d/,
     pattern: row('(?<=^\\[?)(?<epoch>\\d{10}\\.\\d{1,9})(?![\\w.]|-\\d)'),
   },
 ];
 
+const formats = new Map<string, readonly TimeFormat[]>();
+
+/** The rows whose times may begin with this character, in their order. */
+export function formatsFor(first: string): readonly TimeFormat[] {
+  let found = formats.get(first);
+  if (found === undefined) {
+    found = TIME_FORMATS.filter(({ begins }) => begins.test(first));
+    formats.set(first, found);
+  }
+  return found;
+}
+
+const PM = new RegExp(`^(?: ?[Pp]|(?: ?${AFTERNOON})$)`);
+
+export function isAfternoon(half: string): boolean {
+  return PM.test(half);
+}
+
 /** What zones are called, and the hours from UTC that the name may mean. */
 const ZONE_NAMES: Readonly<Record<string, readonly number[]>> = {
   ...{ Z: [0], ZULU: [0], UTC: [0], GMT: [0], WET: [0], WEST: [1], CET: [1], CEST: [2], EET: [2], EEST: [3] },
-  ...{ MSK: [3], WIB: [7], HKT: [8], SGT: [8], JST: [9], KST: [9] },
-  ...{ AEST: [10], AEDT: [11], NZST: [12], NZDT: [13] },
+  ...{
+    MSK: [3],
+    WIB: [7],
+    HKT: [8],
+    SGT: [8],
+    JST: [9],
+    KST: [9],
+    AEST: [10],
+    AEDT: [11],
+    NZST: [12],
+    NZDT: [13],
+  },
   ...{ CST: [8, -6, -5], CDT: [-5, -4, 9], EST: [-5, 10], EDT: [-4, 11], MST: [-7, 8], MDT: [-6] },
   ...{ PST: [-8, 8], PDT: [-7], IST: [5.5, 2, 1], BST: [1, 6], AST: [-4, 3], ADT: [-3, 4], GST: [4, -2] },
 };
@@ -75,23 +125,27 @@ const OFFSET = new RegExp(
 );
 const SIGNED = new RegExp(`^ ?(?:${SIGN})\\d`);
 const IANA =
-  /^ ?[[(]?(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Etc|Europe|Indian|Pacific)\/\w/;
+  /^ ?[[(]?((?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Etc|Europe|Indian|Pacific)\/[\w/+-]+)/;
 const WORD = /^( ?)([[(]?)([A-Za-z]{1,5})(?![A-Za-z\d_])/;
-/** A blank, one that does not break, or a narrow one. */
-const BLANK = '(?: |\xc2\xa0|\xe2\x80\xaf)';
-/** Half of a day, or a zone in words: `PM`, `p. m.`, 下午 in UTF-8 and GBK, `μ.μ.`, `(China Standard Time)`. */
+/** Half of a day in another language, or a zone in words: `p. m.`, `μ.μ.`, `(China Standard Time)`. */
 const OTHER_WORDS = new RegExp(
-  `^${BLANK}?(?:[AaPp]\\.?${BLANK}?[Mm](?![A-Za-z\\d])|\xe4\xb8[\x8a\x8b]\xe5\x8d\x88|(?:\xc9\xcf|\xcf\xc2)\xce\xe7|[a-z\x80-\xff]{1,4}\\.(?: ?[a-z\x80-\xff]{1,2}\\.)?(?=[ ,;]|$)|(?:[\xcd-\xdf][\x80-\xbf]){1,4}(?=[. ]|$)|(?:\xe0[\x80-\xbf]{2}){1,6}|(?:CH|SA|PD|MD|[efvn]m)(?![A-Za-z])|\\(?(?:[A-Z][a-z]+ ){1,3}Time\\b)`,
+  `^${BLANK}?(?:[a-z\x80-\xff]{1,4}\\.(?: ?[a-z\x80-\xff]{1,2}\\.)?(?=[ ,;]|$)|(?:[\xcd-\xdf][\x80-\xbf]){1,4}(?=[. ]|$)|(?:\xe0[\x80-\xbf]{2}){1,6}|(?:CH|SA|PD|MD|[efvn]m)(?![A-Za-z])|\\(?(?:[A-Z][a-z]+ ){1,3}Time\\b)`,
 );
 
-/** The hours from UTC that the zone behind a time may mean; null: none. `doubt`: what follows is not understood. */
-export function zoneAfter(rest: string): readonly number[] | null | 'doubt' {
+/** Possible offsets in hours, or the name of a zone of the IANA database. */
+export type WrittenZone = readonly number[] | string;
+
+/** The zone that follows a time; null: none. `doubt`: what follows may belong to the time, and is not understood. */
+export function zoneAfter(rest: string): WrittenZone | null | 'doubt' {
   const offset = OFFSET.exec(rest);
   if (offset !== null) return hoursOf(offset);
-  if (SIGNED.test(rest) || IANA.test(rest) || OTHER_WORDS.test(rest)) return 'doubt';
+  if (SIGNED.test(rest)) return 'doubt';
+  const iana = IANA.exec(rest)?.[1];
+  if (iana !== undefined) return iana;
   const [, blank, bracket, word = ''] = WORD.exec(rest) ?? [];
   const hours = ZONE_NAMES[/^(?:z|utc|gmt|zulu)$/i.test(word) ? word.toUpperCase() : word];
   if (hours !== undefined) return hours;
+  if (OTHER_WORDS.test(rest)) return 'doubt';
   const isAttached = blank === '' && bracket === '' && /[A-Z]/.test(word);
   const isCapitals = bracket !== '[' && /^(?:[A-Z]{3,5}|[A-Z][a-z]ST)$/.test(word) && !NO_ZONES.has(word);
   return isAttached || isCapitals ? 'doubt' : null;

@@ -1,13 +1,15 @@
 // Finds the value of a time key in JSON and in key=value text, for time-reader.ts. The keys of an object itself are found
 // without parsing: strings are skipped and the depth is counted. Keys are compared without case and separators, so
-// `Timestamp`, `time-stamp` and `time_stamp` are one.
+// `Timestamp`, `@timestamp` and `time_stamp` are one.
 
 /** These name the time of a line. */
 const KEYS = new Set(
-  'time timestamp @timestamp @t ts datetime timemillis timestampmillis timestampseconds eventtime logtime realtimetimestamp asctime timegenerated timelocal timeiso8601'.split(
+  'time timestamp ts datetime timemillis timestampmillis timestampseconds eventtime logtime instant realtimetimestamp asctime timegenerated timelocal timeiso8601'.split(
     ' ',
   ),
 );
+/** These often name other things, and count when none of the others is there. */
+const WEAK_KEYS = new Set(['date', 't']);
 const LONGEST_KEY = 24;
 const LONGEST_VALUE = 128;
 /** How far into a line to look for keys of nested objects and of key=value text. */
@@ -20,56 +22,79 @@ const CLOSE = 0x7d;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 
-/** undefined: no time. `several`: objects in the line have times. */
+/** undefined: no time. `several`: objects with different times. */
 export type KeyedTime<T> = T | 'unreadable' | 'several' | undefined;
 
 type Read<T> = (value: string) => KeyedTime<T>;
 
+type Rank = 'strong' | 'weak' | 'none';
+
 /** Logs have few keys. */
-const MOST_KNOWN = 1_000;
-const known = new Map<string, boolean>();
+const MOST_RANKS = 1_000;
+const ranks = new Map<string, Rank>();
+
+function rankOf(key: string): Rank {
+  let rank = ranks.get(key);
+  if (rank === undefined) {
+    const name = key.replace(/[^A-Za-z\d]+/g, '').toLowerCase();
+    rank = KEYS.has(name) ? 'strong' : WEAK_KEYS.has(name) ? 'weak' : 'none';
+    if (ranks.size < MOST_RANKS) ranks.set(key, rank);
+  }
+  return rank;
+}
 
 export function isTimeKey(key: string): boolean {
-  let isTime = known.get(key);
-  if (isTime === undefined) {
-    isTime = KEYS.has(key.replace(/[^@A-Za-z\d]+/g, '').toLowerCase());
-    if (known.size < MOST_KNOWN) known.set(key, isTime);
-  }
-  return isTime;
+  return rankOf(key) !== 'none';
 }
 
-/** The first value that is a time. */
-function firstTime<T>(values: Iterable<string>, read: Read<T>): KeyedTime<T> {
-  let found: KeyedTime<T>;
-  for (const value of values) {
-    const time = read(value);
-    if (time !== undefined && time !== 'unreadable') return time;
-    found = 'unreadable';
+/** The values of the time keys of one object, or of one line of key=value text. */
+class Values<T> {
+  #weak: KeyedTime<T>;
+  #date: string | undefined;
+  #clock: string | undefined;
+  #hasUnread = false;
+
+  constructor(private readonly read: Read<T>) {}
+
+  /** Returns the time of a key that names it. */
+  offer(rank: Rank, value: string): T | undefined {
+    if (/^\d{4}[-/.]\d\d?[-/.]\d\d?$/.test(value)) this.#date = value;
+    else if (/^\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?$/.test(value)) this.#clock = value;
+    else if (value !== '') {
+      const time = this.read(value);
+      const isRead = time !== undefined && time !== 'unreadable' && time !== 'several';
+      if (rank === 'strong' && isRead) return time;
+      if (rank === 'strong') this.#hasUnread = true;
+      else if (isRead) this.#weak ??= time;
+    }
+    return undefined;
   }
-  return found;
+
+  /** What there is when no key named the time. */
+  rest(): KeyedTime<T> {
+    if (this.#hasUnread) return 'unreadable';
+    if (this.#weak !== undefined) return this.#weak;
+    if (this.#clock === undefined) return undefined;
+    return this.#date === undefined ? 'unreadable' : this.read(`${this.#date} ${this.#clock}`);
+  }
 }
 
-/** The time of the object that begins buf[from, to), by a key of its own. */
+/** The time of the object that begins buf[from, to), by a key of its own, else by one of the objects in it. */
 export function timeOfObject<T>(buf: Buffer, from: number, to: number, read: Read<T>): KeyedTime<T> {
-  const own = firstTime(valuesOfObject(buf, from, to), read);
-  return own === undefined && !valuesOfPairs(buf, from, to).next().done ? 'several' : own;
-}
-
-/** The time of the first time key in key=value text. */
-export function timeByKey<T>(buf: Buffer, from: number, to: number, read: Read<T>): KeyedTime<T> {
-  return firstTime(valuesOfPairs(buf, from, to), read);
-}
-
-function* valuesOfObject(buf: Buffer, from: number, to: number): Generator<string> {
+  const values = new Values(read);
   let depth = 0;
   let keyNext = false;
   for (let at = from; at < to; at += 1) {
     const byte = buf[at];
     if (byte === QUOTE) {
       const end = endOfString(buf, at + 1, to);
-      if (depth === 1 && keyNext && end - at <= LONGEST_KEY && isTimeKey(buf.toString('latin1', at + 1, end)))
-        yield valueAfter(buf, end + 1, to);
+      if (depth === 1 && keyNext && end - at <= LONGEST_KEY) {
+        const rank = rankOf(buf.toString('latin1', at + 1, end));
+        const time = rank === 'none' ? undefined : values.offer(rank, valueAfter(buf, end + 1, to));
+        if (time !== undefined) return time;
+      }
       keyNext = false;
       at = end;
     } else if (byte === OPEN || byte === OPEN_LIST) {
@@ -82,18 +107,47 @@ function* valuesOfObject(buf: Buffer, from: number, to: number): Generator<strin
       keyNext = true;
     }
   }
+  return values.rest() ?? timeInside(buf, from, to, read);
 }
 
 const PAIR = /(?<![\w@$.-])([@\w.-]{1,24})\\*["']?\s*[:=]\s*(?:\\*["'])?(?=[\dA-Z/])/g;
 
-function* valuesOfPairs(buf: Buffer, from: number, to: number): Generator<string> {
+function* pairsIn(buf: Buffer, from: number, to: number): Generator<[rank: Rank, value: string]> {
   const text = buf.toString('latin1', from, Math.min(to, from + KEYED_BYTES));
   for (const { 0: pair, 1: key = '', index } of text.matchAll(PAIR)) {
-    if (!isTimeKey(key)) continue;
+    const rank = rankOf(key);
+    if (rank === 'none') continue;
     const value = text.slice(index + pair.length, index + pair.length + LONGEST_VALUE);
     const ends = /["'\\,}]/.test(pair.slice(-1)) ? /["'\\]/ : /[,}\s"'\\]/;
-    yield value.split(ends, 1)[0] ?? '';
+    yield [rank, value.split(ends, 1)[0] ?? ''];
   }
+}
+
+/** The time of the first time key in key=value text. */
+export function timeByKey<T>(buf: Buffer, from: number, to: number, read: Read<T>): KeyedTime<T> {
+  const values = new Values(read);
+  for (const [rank, value] of pairsIn(buf, from, to)) {
+    const time = values.offer(rank, value);
+    if (time !== undefined) return time;
+  }
+  return values.rest();
+}
+
+/** The time of nested or escaped objects, if all that name one name the same. */
+function timeInside<T>(buf: Buffer, from: number, to: number, read: Read<T>): KeyedTime<T> {
+  let first: KeyedTime<T>;
+  for (const [rank, value] of pairsIn(buf, from, to)) {
+    const time = rank === 'strong' ? new Values(read).offer(rank, value) : undefined;
+    first ??= time;
+    if (time !== undefined && JSON.stringify(time) !== JSON.stringify(first)) return 'several';
+  }
+  return first;
+}
+
+function skipSpace(buf: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && (buf[at] === 0x20 || buf[at] === 0x09 || buf[at] === 0)) at += 1;
+  return at;
 }
 
 /** @returns the position of the closing quote, or `to`. */
@@ -103,9 +157,21 @@ function endOfString(buf: Buffer, from: number, to: number): number {
   return Math.min(at, to);
 }
 
-/** The value behind a key, as text; empty if it is no string and no number. */
+/** The value behind a key, as text; of an object its seconds and nanoseconds, or its date. */
 function valueAfter(buf: Buffer, from: number, to: number): string {
-  const text = buf.toString('latin1', from, Math.min(to, from + LONGEST_VALUE));
-  const [, string, other] = /^[ \t]*:[ \t]*(?:"([^"]*)|([^,}\s[{"]*))/.exec(text) ?? [];
-  return string ?? other ?? '';
+  let at = skipSpace(buf, from, to);
+  if (buf[at] !== COLON) return '';
+  at = skipSpace(buf, at + 1, to);
+  const text = buf.toString('latin1', at, Math.min(to, at + LONGEST_VALUE));
+  if (text.startsWith('"')) return text.slice(1).split('"', 1)[0] ?? '';
+  if (!text.startsWith('{')) return /^[^,}\s]*/.exec(text)?.[0] ?? '';
+  const seconds = /"(?:epochSecond|seconds)"\s*:\s*"?(\d+)/.exec(text)?.[1];
+  const nanos = /"(?:nanoOfSecond|nanos)"\s*:\s*(\d{1,9})/.exec(text)?.[1] ?? '';
+  if (seconds !== undefined) return `${seconds}.${nanos.padStart(9, '0')}`;
+  return /"\$(?:date|numberLong)"\s*:\s*"?([^"{}]+)/.exec(text)?.[1] ?? '';
+}
+
+/** The cells of a line, without quotes around them. */
+export function splitCells(line: string, separator: string): string[] {
+  return line.split(separator).map((cell) => cell.trim().replace(/^(["'])(.*)\1$/, '$2'));
 }

@@ -1,9 +1,9 @@
 // Reads the time that is written in a log line, by the table of formats.ts: the value of a time key of JSON or key=value text,
 // else a time that begins in the first characters. A time is read whole, with the zone, the half of the day and the year that
 // belong to it, or not at all. Called for lines with a hit and a few lines per chunk, not for all.
-import { MAY_BEGIN, MONTHS, TIME_FORMATS, zoneAfter } from './formats.ts';
-import { isTimeKey, type KeyedTime, timeByKey, timeOfObject } from './time-keys.ts';
-import type { LineInstants, Zone } from './zone.ts';
+import { formatsFor, isAfternoon, MONTHS, type WrittenZone, zoneAfter } from './formats.ts';
+import { isTimeKey, type KeyedTime, splitCells, timeByKey, timeOfObject } from './time-keys.ts';
+import { type LineInstants, type Zone, zoneNamed } from './zone.ts';
 
 /** `unreadable`: a time that is not understood, or which of several it is. `several`: the line has several records. */
 export type LineReading = KeyedTime<LineInstants>;
@@ -26,12 +26,12 @@ const NO_EVENT = /activ|expir|birth|valid|until|renew|creat|\bdue\b|\bsince\b/i;
 const CLOCK_BEFORE = /\d:\d\d(?![\da-f])/i;
 const KEY_BEFORE = /([\w@.-]+)\\?["']?\s*=\s*\\?["'[(]?$/;
 const ZONE_FIELD =
-  /(?<![\w-])(?:(?:time_?zone|tz|(?:utc|gmt|tz|time_?zone)_?offset)\\?["']?\s*[=:]|(?:zone|offset|gmtoff)\\?["']?\s*[=:]\s*\\?["']?(?:[+-]\d\d:?\d\d|[A-Z]{3,4}\b|[A-Z][a-z]+\/))/i;
+  /(?<![\w-])(?:(?:time_?zone|tz|(?:utc|gmt|tz|time_?zone)_?offset)\\?["']?\s*[=:]\s*\\?["']?|(?:zone|offset|gmtoff)\\?["']?\s*[=:]\s*\\?["']?(?=[+-]\d\d:?\d\d|[A-Z]{3,4}\b|[A-Z][a-z]+\/))([^"',;}\\\s]*)/i;
 const DATE = /\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?/g;
-/** Another cell of a table than the first holds a date. */
-const DATE_CELL = /[,;\t|]["']?\d{4}[-/]\d\d?[-/]\d\d?[T ]\d/;
-/** The head of a file in the extended format of W3C (IIS, CloudFront), whose times are in UTC, or not. */
-const IS_W3C = /^#Fields:.*\btime\b/m;
+/** W3C's extended format (IIS, CloudFront): times are in UTC, unless the head says otherwise. */
+const IS_W3C = /^#Fields:.*\bdate[ \t]+time(?![\w-])/m;
+const IS_LOCAL = /^#Time Format: *Local/m;
+const GMT_OFFSET = /^#GMT-Offset: *([+-]\d\d:?\d\d)/m;
 
 /** Numbers and dates outside are no times of a log. */
 const FIRST_MS = Date.UTC(2000, 0);
@@ -42,30 +42,40 @@ export const MTIME_SLACK_MS = 36 * 3_600_000;
 /** The form of cardpoll's own lines is read without the table, in a tenth of the time. A later day may not exist. */
 const RFC_3339 = /^\d{4}-\d\d-(?:0[1-9]|1\d|2[0-8])T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 const DIGITS_OF_DATE = /^20\d{12}(?:\d{3})?$/;
-const NUMBER = /^\d+(?:\.\d*)?$/;
+const NUMBER = /^(?:\\?\/Date\()?(\d+(?:\.\d*)?(?:[eE]\+?\d+)?)(?:[+-]\d{4})?(?:\)\\?\/)?$/;
+
+interface Column {
+  readonly separator: string;
+  /** -1: none of them has a time. */
+  readonly at: number;
+}
 
 /** Reads the times of one file. */
 export class TimeReader {
+  #zone: Zone;
   /** No number is a later time. */
   readonly #lastNumberMs: number;
-  /** The head of the file says what its lines hold, in words that are not understood. */
-  #isTable = false;
+  /** The cell with the time, in a file whose first line names its columns. */
+  #column: Column | null = null;
   /** The line that is read. */
   #line: { readonly buf: Buffer; readonly from: number; readonly to: number } | null = null;
 
   /** @param zone of times that say none. @param mtimeMs of the file; a number that is later is no time. */
-  constructor(
-    private readonly zone: Zone,
-    mtimeMs: number,
-  ) {
+  constructor(zone: Zone, mtimeMs: number) {
+    this.#zone = zone;
     this.#lastNumberMs = mtimeMs + MTIME_SLACK_MS;
   }
 
-  /** Looks at the beginning of the file. In a table a time without a key may be any. */
+  get zone(): Zone {
+    return this.#zone;
+  }
+
+  /** Looks at what the beginning of the file says about its times. */
   begin(head: Buffer): void {
     const text = head.toString('latin1', skipBom(head, 0), FIELDS_BYTES);
-    this.#isTable =
-      (text.startsWith('#') && IS_W3C.test(text)) || namesColumns(text.split(/\r?\n/, 1)[0] ?? '');
+    this.#column = columnIn(text.split(/\r?\n/, 1)[0] ?? '');
+    if (!text.startsWith('#') || !IS_W3C.test(text) || IS_LOCAL.test(text)) return;
+    this.#zone = zoneNamed(GMT_OFFSET.exec(text)?.[1] ?? 'UTC');
   }
 
   /** The time of the line buf[from, to); undefined: it has none. */
@@ -79,7 +89,7 @@ export class TimeReader {
       const object = buf.indexOf('{', start);
       return timeOfObject(buf, object, to, this.value);
     }
-    if (this.#isTable) return 'unreadable';
+    if (this.#column !== null) return this.#cell(this.#column);
     if (/^\[\s*\{/.test(text)) return 'several';
     const keyed = /^[\w.@-]+=/.test(text) ? timeByKey(buf, start, to, this.value) : undefined;
     return keyed ?? this.#leading(text);
@@ -95,8 +105,10 @@ export class TimeReader {
   readonly value = (text: string): LineReading => {
     const ownMs = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
     if (!Number.isNaN(ownMs)) return inLogs(ownMs, LAST_MS);
-    const isNumber = NUMBER.test(text) && !DIGITS_OF_DATE.test(text);
-    return isNumber ? this.#number(text) : this.#writtenAt(text, 0);
+    const number = DIGITS_OF_DATE.test(text) ? null : NUMBER.exec(text);
+    if (number === null) return this.#writtenAt(text, 0);
+    const digits = number[1] ?? '';
+    return this.#number(/e/i.test(digits) ? String(Number(digits)) : digits);
   };
 
   #leading(head: string): LineReading {
@@ -114,8 +126,17 @@ export class TimeReader {
 
   /** Cells of a table do not say what their times are, unless there is one only and it is the first cell. */
   #isCell(head: string, at: number): boolean {
-    if (/[,;]["']?$/.test(head.slice(0, at))) return true;
-    return /^["']?[\dT:. +/Z-]{15,40}["']?[,;\t|]/.test(head.slice(at)) && DATE_CELL.test(this.#fields());
+    const before = /[,;]["']?$/.test(head.slice(0, at));
+    if (before) return true;
+    const separator = /^["']?[\dT:. +/Z-]{15,40}["']?([,;\t|])/.exec(head.slice(at))?.[1];
+    if (separator === undefined) return false;
+    const cells = splitCells(this.#fields(), separator);
+    return cells.filter((cell) => /^\d{4}[-/]\d\d?[-/]\d\d?[T ]\d/.test(cell)).length > 1;
+  }
+
+  #cell({ separator, at }: Column): LineReading {
+    const cell = splitCells(this.#fields(), separator)[at];
+    return cell === undefined ? 'unreadable' : (this.value(cell) ?? 'unreadable');
   }
 
   #fields(): string {
@@ -126,8 +147,7 @@ export class TimeReader {
 
   /** undefined: no time begins here. */
   #writtenAt(text: string, at: number): LineReading {
-    if (!MAY_BEGIN.test(text.charAt(at))) return undefined;
-    for (const { pattern } of TIME_FORMATS) {
+    for (const { pattern } of formatsFor(text.charAt(at))) {
       pattern.lastIndex = at;
       const fields = pattern.exec(text)?.groups;
       if (fields === undefined) continue;
@@ -137,19 +157,28 @@ export class TimeReader {
       const zone = fields.zone === undefined ? zoneAfter(after) : zoneAfter(` ${fields.zone}`);
       if (wall === null || zone === 'doubt' || (fields.zone !== undefined && zone === null))
         return 'unreadable';
-      return this.#instants(wall, zone);
+      return this.#instants(wall, zone ?? this.#zoneBeside());
     }
     return undefined;
   }
 
-  #instants(wallMs: number, zone: readonly number[] | null): LineReading {
-    if (zone === null)
-      // A zone in a field of its own is not read.
-      return ZONE_FIELD.test(this.#fields()) ? 'unreadable' : bounded(this.zone.instantsOf(wallMs), LAST_MS);
+  /** A zone in a field of its own. */
+  #zoneBeside(): WrittenZone | null | 'doubt' {
+    const [, value] = ZONE_FIELD.exec(this.#fields()) ?? [];
+    return value === undefined ? null : (zoneAfter(value) ?? zoneAfter(` ${value}`) ?? 'doubt');
+  }
+
+  #instants(wallMs: number, zone: WrittenZone | null | 'doubt'): LineReading {
+    if (zone === 'doubt') return 'unreadable';
+    if (zone === null) return bounded(this.#zone.instantsOf(wallMs), LAST_MS);
+    if (typeof zone === 'string') {
+      const named = namedZone(zone);
+      return named === null ? 'unreadable' : bounded(named.instantsOf(wallMs), LAST_MS);
+    }
     const [hours = 0, ...others] = zone;
     if (others.length === 0) return inLogs(wallMs - hours * 3_600_000, LAST_MS);
-    const read = this.zone.instantsOf(wallMs);
-    const isPossible = zone.some((hour) => hour * 3_600_000 === this.zone.offsetAt(read.ms));
+    const read = this.#zone.instantsOf(wallMs);
+    const isPossible = zone.some((hour) => hour * 3_600_000 === this.#zone.offsetAt(read.ms));
     return isPossible ? bounded({ ...read, isAmbiguous: true }, LAST_MS) : 'unreadable';
   }
 
@@ -179,7 +208,19 @@ function epochToMs(digits: string): number | undefined {
 
 /** The wall-clock time as if it were UTC; null when there is no such day or time. */
 function wallOf(fields: Readonly<Record<string, string | undefined>>): number | null {
-  const { year, name, month, day, hour, minute, second = '0', fraction, millis } = fields;
+  const {
+    year,
+    name,
+    month,
+    day,
+    hour,
+    minute,
+    second = '0',
+    fraction,
+    millis,
+    before,
+    half = before,
+  } = fields;
   const isName = (one: string) => one.toLowerCase() === name?.slice(0, 3).toLowerCase();
   const nth = name === undefined ? Number(month) : MONTHS.findIndex(isName) + 1;
   const [h, m, s] = [Number(hour), Number(minute), Number(second)];
@@ -188,13 +229,26 @@ function wallOf(fields: Readonly<Record<string, string | undefined>>): number | 
   if (date.getUTCMonth() !== nth - 1 || date.getUTCDate() !== Number(day)) return null;
   // A leap second is the last instant of its minute.
   const ms = s === 60 ? 999 : Number((fraction ?? millis ?? '').slice(0, 3).padEnd(3, '0'));
-  return date.getTime() + ((h * 60 + m) * 60 + Math.min(s, 59)) * 1_000 + ms;
+  const hours = half === undefined || h > 12 ? h : (h % 12) + (isAfternoon(half) ? 12 : 0);
+  return date.getTime() + ((hours * 60 + m) * 60 + Math.min(s, 59)) * 1_000 + ms;
 }
 
-/** Whether the first line of a file names columns. */
-function namesColumns(line: string): boolean {
-  const names = line.split(/[,;\t|]/);
-  return names.length >= 3 && names.every((name) => /^ *["']?[A-Za-z_@][\w .@()/-]{0,40}["']? *$/.test(name));
+/** Null for what only looks like the name of a zone. */
+function namedZone(name: string): Zone | null {
+  try {
+    return zoneNamed(name);
+  } catch {
+    return null;
+  }
+}
+
+/** The column that holds the time, if the first line of a file names columns. */
+function columnIn(line: string): Column | null {
+  const separator = /[,;\t|]/.exec(line)?.[0];
+  if (separator === undefined) return null;
+  const names = splitCells(line, separator);
+  if (names.length < 3 || !names.every((name) => /^[A-Za-z_@][\w .@()/-]{0,40}$/.test(name))) return null;
+  return { separator, at: names.findIndex((name) => isTimeKey(name)) };
 }
 
 /** Whether the text holds more than one date with a time of day. */

@@ -101,12 +101,10 @@ const FORMS: Readonly<Record<string, Form>> = {
     `=INFO REPORT==== ${p.day}-${p.monthName}-${p.year}::${p.clock} ===\n    ${text}`,
   Compose: (p, text) => `cardpoll-worker-1  | ${p.date} ${p.clock} ${text}`,
 };
-/** They leave out the year, or the zone, or do not say which number is the month; or few programs write them. */
+/** They leave out the year, or the zone, or do not say which number is the month. */
 const UNDATED = new Set([
   ...['RFC 3164', 'klog', 'svlogd', 'Spark', '.NET in English'],
   'IBM WebSphere, the month first',
-  ...['Log4j 2, instant', 'Cloud Logging, seconds and nanos', 'MongoDB', 'a Chinese date'],
-  ...['java.util.logging, with a narrow blank', 'PHP, with the name of its zone'],
 ]);
 
 async function search(name: string, content: string | Buffer) {

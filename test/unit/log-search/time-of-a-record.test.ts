@@ -1,5 +1,5 @@
 // Times that do not belong to the line above or below them: those of records over several lines, and those of a file whose head
-// says what they mean. What does not belong to the line is never its time.
+// says in which zone they are. What does not belong to the line is never its time.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '../../../src/log-search/report/report.ts';
@@ -87,16 +87,23 @@ describe('a log in the extended format of W3C', () => {
       `#Software: IIS 10.0\r\n#Version: 1.0\r\n#Date: 2026-11-09 15:00:00\r\n#Fields: date time c-ip\r\n${lines(' ')}`,
     ],
     ['CloudFront', `#Version: 1.0\n#Fields: date time x-edge-location sc-bytes\n${lines('\t')}`],
-    ['Windows Firewall', `#Version: 1.5\n#Time Format: Local\n#Fields: date time action\n${lines(' ')}`],
-  ])('has times that are not read: %s', async (_, content) => {
-    for (const prune of [true, false]) {
-      expect(await counted(content, 'x.log', { prune })).toEqual(UNKNOWN);
-      expect(await counted(gzipSync(content), 'x.gz', { prune })).toEqual(UNKNOWN);
+  ])('is in UTC: %s', async (_, content) => {
+    for (const date of ['2026-11-09', '2026-11-11']) {
+      for (const prune of [true, false]) {
+        const options = { date, prune };
+        expect(await counted(content, 'x.log', options)).toEqual({ hits: 1, undated: 0, code: 0 });
+        expect(await counted(gzipSync(content), 'x.gz', options)).toEqual({ hits: 1, undated: 0, code: 0 });
+      }
     }
   });
 
-  it('is none for a comment', async () => {
-    const content = `#Fields: see the manual\n${lines(' ')}`;
-    expect(await counted(content, 'x.log', { date: '2026-11-09' })).toMatchObject({ hits: 2, code: 0 });
+  it.each([
+    ['Windows Firewall', `#Version: 1.5\n#Time Format: Local\n#Fields: date time action\n`],
+    ['a comment', `#Fields: see the manual\n`],
+  ])('is in the zone of the search where it says so, or is none: %s', async (_, head) => {
+    expect(await counted(head + lines(' '), 'x.log', { date: '2026-11-09' })).toMatchObject({
+      hits: 2,
+      code: 0,
+    });
   });
 });

@@ -19,7 +19,9 @@ const EXAMPLES: Record<string, [line: string, instant: string][]> = {
     ['[INFO] 2026/11/10 09:00:00 x', AT],
     ['2026.11.10 9:00 x', AT],
     ['2026-11-10 01:00:00.123 UTC [41] LOG: x', AT_MS],
+    ['2026-11-10 下午5:00:00 x', '2026-11-10T09:00:00.000Z'],
   ],
+  'Chinese date': [['2026年11月10日 09:00:00 x', AT]],
   'digits without separators': [
     ['20261110T010000Z x', AT],
     ['20261110 090000 x', AT],
@@ -29,7 +31,7 @@ const EXAMPLES: Record<string, [line: string, instant: string][]> = {
     ['10.0.0.9 - - [10/Nov/2026:09:00:00 +0800] "GET /x"', AT],
     ['10-Nov-2026 09:00:00.123 INFO [main] x', AT_MS],
     ['Tue, 10 Nov 2026 01:00:00 GMT x', AT],
-    ['[10-Nov-2026 01:00:00 UTC] PHP Warning: x', AT],
+    ['[10-Nov-2026 02:00:00 Europe/Berlin] PHP Warning: x', AT],
     ['7:M 10 Nov 2026 09:00:00.123 * x', AT_MS],
   ],
   'name of the month, day, time, year: asctime, date, Apache': [
@@ -37,10 +39,10 @@ const EXAMPLES: Record<string, [line: string, instant: string][]> = {
     ['[Tue Nov 10 09:00:00.123456 2026] [core:error] x', AT_MS],
     ['Tue Nov 10 01:00:00 2026 +0000 x', AT],
   ],
-  'name of the month, day, year: syslog of switches': [
-    ['Nov 10 2026 09:00:00.123 sw1 x', AT_MS],
-    ['Nov 10, 2026 09:00:00 x', AT],
+  'name of the month, day, year: java.util.logging': [
+    ['Nov 10, 2026 9:00:00 AM com.example.Poller poll', AT],
   ],
+  'year, name of the month, day: switches': [['2026 Nov 10 09:00:00.123 sw1 x', AT_MS]],
   'epoch in seconds with a fraction, at the start: Squid, Zeek': [
     ['1794272400.123    45 10.0.0.9 TCP_MISS/200 x', AT_MS],
   ],
