@@ -118,8 +118,8 @@ const NO_ZONES = new Set(
   ),
 );
 
-/** Some write the minus sign or a dash instead of the hyphen. */
-const SIGN = '[+-]|\xe2\x88\x92|\xe2\x80[\x90-\x95]';
+/** Some write the minus sign or a dash instead of the hyphen, and .NET an escape in JSON instead of the plus sign. */
+const SIGN = '[+-]|\\\\u002[Bb]|\xe2\x88\x92|\xe2\x80[\x90-\x95]';
 const OFFSET = new RegExp(
   `^ ?[[(]?(?:(UTC|GMT|utc|gmt) ?)?(${SIGN})(\\d{1,2})(?::?(\\d\\d))?(?![\\d:]|[.,]\\d)`,
 );
@@ -129,7 +129,7 @@ const IANA =
 const WORD = /^( ?)([[(]?)([A-Za-z]{1,5})(?![A-Za-z\d_])/;
 /** Half of a day in another language, or a zone in words: `p. m.`, `μ.μ.`, `(China Standard Time)`. */
 const OTHER_WORDS = new RegExp(
-  `^${BLANK}?(?:[a-z\x80-\xff]{1,4}\\.(?: ?[a-z\x80-\xff]{1,2}\\.)?(?=[ ,;]|$)|(?:[\xcd-\xdf][\x80-\xbf]){1,4}(?=[. ]|$)|(?:\xe0[\x80-\xbf]{2}){1,6}|(?:CH|SA|PD|MD|[efvn]m)(?![A-Za-z])|\\(?(?:[A-Z][a-z]+ ){1,3}Time\\b)`,
+  `^${BLANK}?(?:\xe5\x8d\x88\xe5|\xec\x98\xa4[\xec\xed]|[a-z\x80-\xff]{1,4}\\.(?: ?[a-z\x80-\xff]{1,2}\\.)?(?=[ ,;]|$)|(?:[\xcd-\xdf][\x80-\xbf]){1,4}(?=[. ]|$)|(?:\xe0[\x80-\xbf]{2}){1,6}|(?:CH|SA|PD|MD|[efvn]m)(?![A-Za-z])|\\(?(?:[A-Z][a-z]+ ){1,3}Time\\b)`,
 );
 
 /** Possible offsets in hours, or the name of a zone of the IANA database. */
@@ -155,5 +155,5 @@ function hoursOf([, name, sign, hours = '', minutes = '0']: RegExpExecArray): re
   const isKnown = Number(hours) <= 14 && Number(minutes) % 15 === 0 && Number(minutes) < 60;
   if (!isKnown || (name === undefined && hours.length < 2)) return 'doubt';
   const value = Number(hours) + Number(minutes) / 60;
-  return [sign === '+' ? value : -value];
+  return [/[+Bb]$/.test(sign ?? '') ? value : -value];
 }

@@ -106,7 +106,7 @@ export class TimeReader {
     const ownMs = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
     if (!Number.isNaN(ownMs)) return inLogs(ownMs, LAST_MS);
     const number = DIGITS_OF_DATE.test(text) ? null : NUMBER.exec(text);
-    if (number === null) return this.#writtenAt(text, 0);
+    if (number === null) return this.#writtenAt(text, 0, true);
     const digits = number[1] ?? '';
     return this.#number(/e/i.test(digits) ? String(Number(digits)) : digits);
   };
@@ -146,7 +146,7 @@ export class TimeReader {
   }
 
   /** undefined: no time begins here. */
-  #writtenAt(text: string, at: number): LineReading {
+  #writtenAt(text: string, at: number, isAll = false): LineReading {
     for (const { pattern } of formatsFor(text.charAt(at))) {
       pattern.lastIndex = at;
       const fields = pattern.exec(text)?.groups;
@@ -155,8 +155,8 @@ export class TimeReader {
       const wall = wallOf(fields);
       const after = text.slice(pattern.lastIndex, pattern.lastIndex + AFTER_BYTES);
       const zone = fields.zone === undefined ? zoneAfter(after) : zoneAfter(` ${fields.zone}`);
-      if (wall === null || zone === 'doubt' || (fields.zone !== undefined && zone === null))
-        return 'unreadable';
+      const hasRest = fields.zone !== undefined || (isAll && after.trim() !== '');
+      if (wall === null || zone === 'doubt' || (zone === null && hasRest)) return 'unreadable';
       return this.#instants(wall, zone ?? this.#zoneBeside());
     }
     return undefined;

@@ -304,8 +304,14 @@ describe('rules', () => {
     ['gateway: { url: "http://user:secret@host" }', 'gateway.url'],
     ['gateway: { url: "http://host/?a=1" }', 'gateway.url'],
     ['gateway: { timeout_ms: 0 }', 'gateway.timeout_ms'],
-    ['gateway: { interfaces: { flow: { path: "card/flow/{iccid}" } } }', 'gateway.interfaces.flow.path'],
-    ['gateway: { interfaces: { flow: { path: "/card {iccid}" } } }', 'gateway.interfaces.flow.path'],
+    [
+      'gateway: { interfaces: { flow: { path: "card/{iccid}", value: used } } }',
+      'gateway.interfaces.flow.path',
+    ],
+    [
+      'gateway: { interfaces: { flow: { path: "/card {iccid}", value: used } } }',
+      'gateway.interfaces.flow.path',
+    ],
     ['gateway: { interfaces: { flow: { method: TRACE } } }', 'gateway.interfaces.flow.method'],
     ['gateway: { interfaces: { stop: { field: x } } }', 'gateway.interfaces.stop.field'],
     ['gateway: { interfaces: { trafic: { path: /x } } }', 'gateway.interfaces.trafic'],

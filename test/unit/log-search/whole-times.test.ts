@@ -24,6 +24,8 @@ describe('what follows a time belongs to it', () => {
     ['2026-11-10T13:30:00\u221203:00 x', '2026-11-10T16:30:00Z'],
     ['2026-11-10T17:00:00,123 ZULU x', '2026-11-10T17:00:00.123Z'],
     ['2026-11-10 17:00:00 Z x', '2026-11-10T17:00:00Z'],
+    ['{"time":"2026-11-10T13:30:00\\u002B02:00"}', '2026-11-10T11:30:00Z'],
+    ['{"ts":"2026-11-10 13:30:00 GMT\\u002b0200"}', '2026-11-10T11:30:00Z'],
     ['2026-11-10 17:00:00 utc x', '2026-11-10T17:00:00Z'],
     ['2026-11-10 17:00:00 UTC+8 x', '2026-11-10T09:00:00Z'],
     ['2026-11-10 17:00:00 UTC +8 x', '2026-11-10T09:00:00Z'],
@@ -61,6 +63,9 @@ describe('what follows a time belongs to it', () => {
     ['half of a day in Greek', '2026-11-13 9:15:00 μ.μ. x'],
     ['half of a day in Persian', '2026-11-13 9:15:00 ب.ظ x'],
     ['half of a day in Hungarian', '2026-11-13 9:15:00 du. x'],
+    ['half of a day in Japanese', '2026-11-13 9:15:00 午後 x'],
+    ['half of a day in Korean', '2026-11-13 9:15:00 오후 x'],
+    ['a sign in an escape', '{"time":"2026-11-10T13:30:00\\u221205:00"}'],
     ['a zone in a field that is not known', '{"time":"2026-11-10 18:30:00","utc_offset":"480"}'],
     ['a zone in a field of text', `time="2026-11-10 18:30:00" tz=MARS iccid=${CARD}`],
   ])('and makes it unreadable: %s', (_, line) => {
