@@ -95,8 +95,8 @@ it('gives each request a new number, the same everywhere in it', () => {
 it('sends a header of the profile in place of its own', () => {
   const { headers } = make({ headers: { Accept: 'application/vnd.sim+json', 'User-Agent': 'fleet' } });
   expect(headers).toEqual([
-    ...['accept', 'application/vnd.sim+json', 'user-agent', 'fleet'],
     ...['accept-encoding', 'gzip, deflate, br'],
+    ...['accept', 'application/vnd.sim+json', 'user-agent', 'fleet'],
   ]);
 });
 
