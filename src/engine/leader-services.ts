@@ -14,6 +14,7 @@ import { ConcurrencyController } from './limits/concurrency-controller.ts';
 import { LimitsInForce } from './limits/limits-in-force.ts';
 import { PauseLog } from './limits/pause-log.ts';
 import { MonthStart, OrderUpkeep } from './orders/order-upkeep.ts';
+import { WithinResume } from './orders/within-resume.ts';
 import { StepWatch } from './results/step-watch.ts';
 import { UsageJumpWatch } from './results/usage-jump-watch.ts';
 import type { ConfigWatch } from './schedule/config-watch.ts';
@@ -32,7 +33,7 @@ export function leaderServices(
 ): Service[] {
   const { live, records, clock, log, digest, audit, rateLimits, health, fleet, guard, meter } = deps;
   const { queueCap, leaseMs, initBatch, initPauseMs, adaptiveConcurrency } = settings.polling;
-  const { resumeAtMonthStart } = settings.stops;
+  const { resumeAtMonthStart, resumeWithin } = settings.stops;
   const { schedule, pauseMs } = settings.cleanup;
   const { runbookUrl, heartbeatUrl, heartbeatIntervalMs, intervalMs } = settings.alerts;
   const leadership = new Leadership({
@@ -80,6 +81,9 @@ export function leaderServices(
       ...{ records, log },
       monthStart: new MonthStart({ enabled: resumeAtMonthStart, records, live, audit, calendar, clock, log }),
     }),
+    ...(resumeWithin
+      ? [new WithinResume({ ...lead('within-resume'), records, live, audit, calendar, log })]
+      : []),
     new HistorySampler({ ...lead('history-sampler'), live }),
     new PauseLog({ ...lead('pause-log'), live, log, digest }),
     new UsageJumpWatch({

@@ -42,4 +42,9 @@ export const STOPS = section('stops.', 'STOPS_', {
     default: false,
     doc: 'Whether cards that cardpoll stopped by itself last month, and that are still stopped, are resumed when a month begins: once, spread over four hours. To take effect, it must be on at some time in the first 24 hours of the month.',
   }),
+  resumeWithin: withDefault<boolean>({
+    kind: ON_OFF,
+    default: false,
+    doc: 'Whether cards that cardpoll stopped by itself, and that are within their package by now, are resumed: after a reading that was taken after the change and confirms it. A new month counts as a change. A resume that failed is tried again after an hour.',
+  }),
 });
