@@ -30,7 +30,7 @@ const VIEW_OF_REASON: Partial<Record<HealthReasonBody['code'], View>> = {
   ...{ usage_jump: 'stops', stop_modes_differ: 'stops', stopped_within: 'stops' },
   ...{ no_worker: 'instances', no_scheduler: 'instances', instance_clocks_differ: 'instances' },
   ...{ reload_failed: 'instances', logs_not_written: 'instances', time_zones_differ: 'instances' },
-  ...{ nothing_polled: 'configs', pace_short: 'configs' },
+  ...{ nothing_polled: 'configs', pace_short: 'configs', cards_unselected: 'configs' },
 };
 
 export const OPENING: readonly View[] = Object.keys(PLACES) as View[];

@@ -1,8 +1,11 @@
 // The judge: reads the stores and says how the fleet is, and why. THE one judgement: alert rules and the heartbeat (engine), statistics,
 // metrics and the doctor (operations) take theirs from here, so this layer knows neither. Built by wiring.ts; opens nothing.
+
 import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
+import { CardCounts } from '../domain/cards/card-counts.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../domain/limits/operator-limits.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
+import { ConfigMatcher } from '../domain/schedule/polling-config.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
 import { askPerTaskType, perTaskType, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -48,6 +51,7 @@ export class FleetHealth {
   readonly #lockHolders;
   readonly #clockGap;
   readonly #ofRecord;
+  readonly #configs;
 
   constructor(private readonly means: HealthMeans) {
     const { live, records, clock, stops, initPauseMs } = means;
@@ -56,6 +60,7 @@ export class FleetHealth {
     this.#stops = new PatientReading(() => readStopFigures(records, stops), clock);
     this.#lockHolders = new PatientReading(() => records.lockHolders(), clock);
     this.#ofRecord = new PatientReading(() => records.configs.ofRecord(), clock);
+    this.#configs = new PatientReading(() => records.configs.list(), clock);
     this.#clockGap = new PatientReading(() => readClockGap(live, records), clock);
   }
 
@@ -116,6 +121,8 @@ export class FleetHealth {
   async #tasks(surroundings: Surroundings): Promise<TaskJudgement[]> {
     const { nowMs, instances, gateway, pauses, stops, since, rateLimits } = surroundings;
     const readings = await this.read();
+    const matcher = new ConfigMatcher((await this.#configs.read()) ?? []);
+    const cards = new CardCounts((await this.means.live.coordination.reconciliation()).counted);
     const demand = perTaskType((taskType) => readings[taskType].metrics.schedule.demandPerSecond);
     const tasks = await askPerTaskType(async (taskType) => {
       const limit = await this.means.live.work.limitRecord(taskType);
@@ -131,6 +138,7 @@ export class FleetHealth {
         limit,
         paceShare: paceShareOf(taskType, rateLimits, demand, this.means.cardsPerCall),
         since,
+        unselected: cards.unselected(taskType, matcher),
       });
       // With the reasons that it showed a moment ago.
       return { ...judged, reasons: inOrder(this.#kept[taskType].with(judged.reasons, nowMs)) };

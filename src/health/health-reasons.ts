@@ -3,6 +3,7 @@
 //
 // domain/health.ts judges the four metrics (operations interface, section 8). The other reasons cover what these
 // metrics do not show: polling that is held back, that does not happen, or that is slower than configured.
+import { type Unselected, unselectedWords } from '../domain/cards/card-counts.ts';
 import { dateOf } from '../domain/date-of.ts';
 import {
   type Health,
@@ -16,7 +17,7 @@ import { NOT_IN_FORCE } from '../domain/limits/in-force.ts';
 import { percentDown } from '../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import { countWords, spanWords } from '../domain/words.ts';
+import { cardCount, countWords, spanWords } from '../domain/words.ts';
 import type { Pause } from '../store/ports/live/work-queue.ts';
 import type { LimitAdvice } from './advisor.ts';
 import { type PaceNeed, paceShortText } from './capacity.ts';
@@ -76,6 +77,8 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyIn
   /** Of the interfaces that only some of its polls call: the others go on. */
   readonly followUps: readonly HeldInterface[];
   readonly since: ReasonsSince;
+  /** Carriers with cards that no enabled config of the task type selects; absent: not known. */
+  readonly unselected?: readonly Unselected[];
 }
 
 /** Rings are often behind for moments. Above these ratios they miss the configured interval. */
@@ -101,6 +104,7 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...readingReasons(inputs.readings),
     ...intervalReasons(inputs),
     ...limitReasons(inputs),
+    ...unselectedReasons(inputs),
   ];
   const own = inputs.starting ? causes.map(calmed) : causes;
   return inOrder(own.map((cause) => dated(cause, inputs.taskType, inputs.since)));
@@ -296,6 +300,14 @@ function limitReasons(inputs: TaskHealthInputs): Cause[] {
     command: verdict === 'raise' ? `cardpoll concurrency set ${taskType} ${advised}` : other,
   });
   return reasons;
+}
+
+/** A warning: no queue and no lag shows cards that are in no schedule. */
+function unselectedReasons({ taskType, unselected = [] }: TaskHealthInputs): Cause[] {
+  if (unselected.length === 0) return [];
+  const words = unselectedWords(unselected, (cards) => cardCount(cards));
+  const text = `${words}: not polled, as no enabled ${taskType} config selects them`;
+  return [{ code: 'cards_unselected', severity: 'warning', text, command: 'cardpoll configs' }];
 }
 
 function paceReasons(inputs: TaskHealthInputs): Cause[] {

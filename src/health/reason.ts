@@ -19,6 +19,7 @@ export const REASON_CODES = [
   'stop_unconfirmed',
   'over_running',
   'stopped_within',
+  'cards_unselected',
   'stop_surge',
   'stops_held',
   'usage_jump',

@@ -21,7 +21,7 @@ type LimitedReading = TaskReading & { readonly counts: LimitedCounts };
 /** Facts about a task type in addition to its own numbers. */
 type TaskSurroundings = Pick<
   TaskHealthInputs,
-  'pauses' | 'nowMs' | 'starting' | 'breakers' | 'followUps' | 'stops' | 'paceShare' | 'since'
+  'pauses' | 'nowMs' | 'starting' | 'breakers' | 'followUps' | 'stops' | 'paceShare' | 'since' | 'unselected'
 > &
   Pick<TaskHealthInputs['readings'], 'stopMode'> & {
     readonly instances: Parameters<typeof heldBackBy>[0];

@@ -6,7 +6,9 @@
 // change feed between them: look() finds suspects, then all changes committed until now are applied, then heal() reads
 // the suspects again. Only what is wrong in both halves is repaired and counted: the feed handles a card that changed
 // in between.
+
 import type { CardMembership } from '../../domain/cards/card.ts';
+import { CardCounts } from '../../domain/cards/card-counts.ts';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import { sum, sumOfCounts } from '../../domain/numbers.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
@@ -86,7 +88,7 @@ export class Reconciler {
    */
   async begin(state: Reconciliation, reason: ReconciliationReason): Promise<Reconciliation> {
     const now = await this.deps.live.now();
-    const begun = { ...state, reason, position: 'cards:0', checked: 0, startedAtMs: now };
+    const begun = { ...state, reason, position: 'cards:0', checked: 0, counting: '', startedAtMs: now };
     const next = { ...begun, answeredRequestMs: state.requestedMs };
     await this.#save(next);
     this.deps.onBegin(reason);
@@ -100,7 +102,9 @@ export class Reconciler {
     // `abs`: after the clock was set back, the end of the last pass lies in the future.
     if (state.position === '' && Math.abs(now - (state.sweptAtMs ?? 0)) < MIN_PASS_MS) return null;
     const at =
-      state.position === '' ? { ...state, position: 'cards:0', checked: 0, startedAtMs: now } : state;
+      state.position === ''
+        ? { ...state, position: 'cards:0', checked: 0, counting: '', startedAtMs: now }
+        : state;
     const [part = 'cards', ...rest] = at.position.split(':');
     const cards = slow ? SLOW_CARDS : fastCards;
     return part === 'cards'
@@ -141,6 +145,7 @@ export class Reconciler {
     limit: number,
   ): Promise<Suspicion> {
     const suspects = new Map<number, CardMembership>();
+    const counts = new CardCounts(state.counting);
     let lastId = afterId;
     let count = 0;
     let more = true;
@@ -148,6 +153,7 @@ export class Reconciler {
       const wanted = Math.min(CARDS_A_READ, limit - count);
       const cards = await this.deps.records.cards.page(lastId, wanted);
       for (const card of await this.#repair.missing(cards, matcher)) suspects.set(card.cardId, card);
+      for (const card of cards) counts.add(card);
       const from = lastId;
       lastId = cards.at(-1)?.cardId ?? lastId;
       count += cards.length;
@@ -156,7 +162,14 @@ export class Reconciler {
       await this.#countOverRunning(from, more ? { throughId: lastId } : { fleetCards: passed });
     }
     const position = more ? `cards:${lastId}` : ringAfter(matcher, Number.NEGATIVE_INFINITY);
-    return { state, next: { ...state, position, checked: state.checked + count }, suspects, matcher };
+    const counting = String(counts);
+    const passed = more ? { counting } : { counting: '', counted: counting };
+    return {
+      state,
+      next: { ...state, position, checked: state.checked + count, ...passed },
+      suspects,
+      matcher,
+    };
   }
 
   /** The walk passes all cards, so it also counts them, and those that cardpoll should have stopped. @param step the last one has all the rest */

@@ -124,6 +124,9 @@ export const NEVER_RECONCILED = {
   position: '',
   /** Number of cards compared in the pass in progress. */
   checked: 0,
+  /** Cards that the pass in progress has passed, and those of the last one that passed all (CardCounts); '': none yet. */
+  counting: '',
+  counted: '',
   /** Repairs made, or about to be made, since the members were last counted; if not 0, the pass ends with a count. */
   healed: 0,
   startedAtMs: null as number | null,

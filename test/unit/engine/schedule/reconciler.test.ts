@@ -225,10 +225,10 @@ describe('looking at cards', () => {
     const fast = { reason: 'requested' } as const;
     const first = await look(standing('cards:0', fast), VIEW, 12_000);
     expect(table.reads).toEqual([10_000, 2_000]);
-    expect(first.next).toEqual(standing('cards:12000', { ...fast, checked: 12_000 }));
+    expect(first.next).toEqual(standing('cards:12000', { ...fast, checked: 12_000, counting: '1:0:12000' }));
     const second = await look(first.next, VIEW, 30_000);
     expect(table.reads, 'no card is left').toEqual([10_000, 2_000, 10_000]);
-    expect(second.next).toEqual(standing('ring:1:0', { ...fast, checked: 12_000 }));
+    expect(second.next).toEqual(standing('ring:1:0', { ...fast, checked: 12_000, counted: '1:0:12000' }));
   });
 
   it('has nothing to look at after the cards where there is no config', async () => {

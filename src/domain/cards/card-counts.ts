@@ -1,0 +1,76 @@
+// How many cards the walk over all of them has passed, by what polling configs select by: carrier and verification. From these few
+// numbers follows which cards no enabled config selects, by the configs of the moment. Pure.
+import type { ConfigMatcher } from '../schedule/polling-config.ts';
+import type { TaskType } from '../task-type.ts';
+import type { CardMembership } from './card.ts';
+
+/** Carriers and verifications that are counted apart; the cards of further ones are left out. */
+const GROUPS_AT_MOST = 1_000;
+
+/** Cards of a carrier that no enabled config of a task type selects. */
+export interface Unselected {
+  readonly carrierId: number;
+  readonly cards: number;
+}
+
+/** Written as `7:1:100,8:0:3`: carrier, whether verified, cards. */
+export class CardCounts {
+  readonly #cards: Map<string, number>;
+
+  /** @param text of an earlier one; '' is none. */
+  constructor(text = '') {
+    const groups = text === '' ? [] : text.split(',');
+    this.#cards = new Map(
+      groups.map((group) => {
+        const at = group.lastIndexOf(':');
+        return [group.slice(0, at), Number(group.slice(at + 1))];
+      }),
+    );
+  }
+
+  add(
+    { carrierId, realNameVerified }: Pick<CardMembership, 'carrierId' | 'realNameVerified'>,
+    cards = 1,
+  ): void {
+    const group = `${carrierId}:${Number(realNameVerified)}`;
+    const before = this.#cards.get(group);
+    if (before === undefined && this.#cards.size >= GROUPS_AT_MOST) return;
+    this.#cards.set(group, (before ?? 0) + cards);
+  }
+
+  toString(): string {
+    return [...this.#cards].map((group) => group.join(':')).join(',');
+  }
+
+  /**
+   * @returns the carriers with cards that no enabled config of the task type selects, most cards first. None where no config of the type
+   *   is enabled: it is not polled at all. A card whose name is verified needs no further check of it.
+   */
+  unselected(taskType: TaskType, matcher: ConfigMatcher): Unselected[] {
+    if (!matcher.configs.some((config) => config.taskType === taskType && config.status === 1)) return [];
+    const carriers = new Map<number, number>();
+    for (const [group, cards] of this.#cards) {
+      const [carrierId = 0, verified] = group.split(':').map(Number);
+      const card = { cardId: 0, carrierId, realNameVerified: verified === 1 };
+      const isSelected = (as: CardMembership) => matcher.match(taskType, as)?.status === 1;
+      const isDone = taskType === 'realname' && card.realNameVerified;
+      if (isSelected(card) || (isDone && isSelected({ ...card, realNameVerified: false }))) continue;
+      carriers.set(carrierId, (carriers.get(carrierId) ?? 0) + cards);
+    }
+    return [...carriers]
+      .map(([carrierId, cards]) => ({ carrierId, cards }))
+      .sort((a, b) => b.cards - a.cards || a.carrierId - b.carrierId);
+  }
+}
+
+const CARRIERS_NAMED = 3;
+
+/** `100 cards of carrier 7, 3 cards of carrier 8` */
+export function unselectedWords(found: readonly Unselected[], cardCount: (cards: number) => string): string {
+  const named = found
+    .slice(0, CARRIERS_NAMED)
+    .map(({ carrierId, cards }) => `${cardCount(cards)} of carrier ${carrierId}`);
+  const more = found.slice(CARRIERS_NAMED);
+  const cards = more.reduce((sum, one) => sum + one.cards, 0);
+  return [...named, ...(cards > 0 ? [`${cardCount(cards)} of ${more.length} more carriers`] : [])].join(', ');
+}
