@@ -188,6 +188,8 @@ describeLiveStore('coordination', (live) => {
       reason: 'live_store_replaced' as const,
       position: 'ring:3:0.25',
       checked: 10_000_000,
+      counting: '7:1:100,8:0:3',
+      counted: '7:1:900',
       healed: 7,
       startedAtMs: 1_795_000_000_123,
       sweptAtMs: null,

@@ -178,7 +178,13 @@ describe('daemon configuration', () => {
         ...{ heartbeatUrl: null, heartbeatIntervalMs: 60_000 },
       },
       webhooks: { allowCidrs: [], secrets: [] },
-      stops: { mode: 'enforce', maxPerHour: null, maxPerDay: null, resumeAtMonthStart: false, resumeWithin: false },
+      stops: {
+        mode: 'enforce',
+        maxPerHour: null,
+        maxPerDay: null,
+        resumeAtMonthStart: false,
+        resumeWithin: false,
+      },
       cleanup: { schedule: '30 3 * * *', pauseMs: 50 },
     });
   });
