@@ -2,9 +2,9 @@
 // metrics and the doctor (operations) take theirs from here, so this layer knows neither. Built by wiring.ts; opens nothing.
 
 import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
-import { CardCounts } from '../domain/cards/card-counts.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../domain/limits/operator-limits.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
+import { CardCounts } from '../domain/schedule/card-counts.ts';
 import { ConfigMatcher } from '../domain/schedule/polling-config.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
 import { askPerTaskType, perTaskType, type TaskType } from '../domain/task-type.ts';

@@ -3,7 +3,7 @@
 //
 // domain/health.ts judges the four metrics (operations interface, section 8). The other reasons cover what these
 // metrics do not show: polling that is held back, that does not happen, or that is slower than configured.
-import { type Unselected, unselectedWords } from '../domain/cards/card-counts.ts';
+
 import { dateOf } from '../domain/date-of.ts';
 import {
   type Health,
@@ -16,6 +16,7 @@ import {
 import { NOT_IN_FORCE } from '../domain/limits/in-force.ts';
 import { percentDown } from '../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
+import { type Unselected, unselectedWords } from '../domain/schedule/card-counts.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { cardCount, countWords, spanWords } from '../domain/words.ts';
 import type { Pause } from '../store/ports/live/work-queue.ts';

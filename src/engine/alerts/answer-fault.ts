@@ -14,7 +14,8 @@ export interface Refusal {
 const MAX_WORDS = 200;
 const MAX_ITEMS = 20;
 
-const PAGE = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i;
+const PAGE =
+  /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i;
 const TITLE = /<title[^>]*>([^<]{1,100})/i;
 const XML_FAULT =
   /<(?:\w+:)?(?:error|fault|exception)\b(?!\s*\/?>\s*(?:0|false|none)?\s*<\/)|<(?:ok|success)>\s*(?:0|false)|<(?:status|result)>\s*(?:error|fail)/i;

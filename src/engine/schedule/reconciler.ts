@@ -8,9 +8,9 @@
 // in between.
 
 import type { CardMembership } from '../../domain/cards/card.ts';
-import { CardCounts } from '../../domain/cards/card-counts.ts';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import { sum, sumOfCounts } from '../../domain/numbers.ts';
+import { CardCounts } from '../../domain/schedule/card-counts.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import type { Reconciliation, ReconciliationReason } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';

@@ -18,6 +18,7 @@ const NOTHING = {
   updated: 0,
   unchanged: 0,
   overPackage: 0,
+  stoppedWithin: 0,
   newIccids: 0,
   rounded: [],
   twins: [],

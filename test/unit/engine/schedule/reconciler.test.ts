@@ -188,7 +188,7 @@ describe('looking at cards', () => {
     clock.advance(1);
     const looked = await look(state);
     expect(looked.state).toEqual({ ...state, position: 'cards:0', checked: 0, startedAtMs: START + 1 });
-    expect(looked.next).toEqual({ ...looked.state, position: 'ring:1:0', checked: 1 });
+    expect(looked.next).toEqual({ ...looked.state, position: 'ring:1:0', checked: 1, counted: '0:0:1' });
     expect(looked).toMatchObject({ suspects: table.seen([1]), matcher: VIEW });
   });
 
@@ -211,10 +211,10 @@ describe('looking at cards', () => {
     await live.rings.remove(ringOf(ALL), [1, 2_000, 2_001]);
     const first = await look(standing('cards:0'));
     expect(suspectIds(first)).toEqual([1, 2_000]);
-    expect(first.next).toEqual(standing('cards:2000', { checked: 2_000 }));
+    expect(first.next).toEqual(standing('cards:2000', { checked: 2_000, counting: '0:0:2000' }));
     const second = await look(first.next);
     expect(suspectIds(second)).toEqual([2_001]);
-    expect(second.next).toEqual(standing('ring:1:0', { checked: 2_001 }));
+    expect(second.next).toEqual(standing('ring:1:0', { checked: 2_001, counted: '0:0:2001' }));
     expect(table.reads).toEqual([2_000, 2_000]);
   });
 
@@ -225,10 +225,10 @@ describe('looking at cards', () => {
     const fast = { reason: 'requested' } as const;
     const first = await look(standing('cards:0', fast), VIEW, 12_000);
     expect(table.reads).toEqual([10_000, 2_000]);
-    expect(first.next).toEqual(standing('cards:12000', { ...fast, checked: 12_000, counting: '1:0:12000' }));
+    expect(first.next).toEqual(standing('cards:12000', { ...fast, checked: 12_000, counting: '0:0:12000' }));
     const second = await look(first.next, VIEW, 30_000);
     expect(table.reads, 'no card is left').toEqual([10_000, 2_000, 10_000]);
-    expect(second.next).toEqual(standing('ring:1:0', { ...fast, checked: 12_000, counted: '1:0:12000' }));
+    expect(second.next).toEqual(standing('ring:1:0', { ...fast, checked: 12_000, counted: '0:0:12000' }));
   });
 
   it('has nothing to look at after the cards where there is no config', async () => {

@@ -1,8 +1,9 @@
 // How many cards the walk over all of them has passed, by what polling configs select by: carrier and verification. From these few
 // numbers follows which cards no enabled config selects, by the configs of the moment. Pure.
-import type { ConfigMatcher } from '../schedule/polling-config.ts';
+
+import type { CardMembership } from '../cards/card.ts';
 import type { TaskType } from '../task-type.ts';
-import type { CardMembership } from './card.ts';
+import type { ConfigMatcher } from './polling-config.ts';
 
 /** Carriers and verifications that are counted apart; the cards of further ones are left out. */
 const GROUPS_AT_MOST = 1_000;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CardCounts, unselectedWords } from '../../../../src/domain/cards/card-counts.ts';
+import { CardCounts, unselectedWords } from '../../../../src/domain/schedule/card-counts.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { cardCount } from '../../../../src/domain/words.ts';
 
