@@ -1,7 +1,7 @@
 // The kinds of value that only a login has: the request that asks for a token, and where the token goes in calls. Used by the table
 // of a profile's settings; gateway-rules.ts checks that a login has what it needs.
 import type { LoginRequest, TokenPlace } from '../../domain/gateway/gateway-config.ts';
-import { headerName } from '../../domain/gateway/header-name.ts';
+import { headerName, TOKEN } from '../../domain/gateway/header-name.ts';
 import { LOGIN_PLACEHOLDERS } from '../../domain/gateway/profile-syntax.ts';
 import { GATEWAY_METHODS } from '../../domain/gateway-interface.ts';
 import { isObject } from '../../platform/json.ts';
@@ -14,6 +14,7 @@ import {
   SCHEME,
   TOKEN_HEADER,
   templates,
+  VALUE_PATH,
 } from './profile-kinds.ts';
 
 const METHOD = oneOf(GATEWAY_METHODS);
@@ -49,24 +50,40 @@ export const LOGIN_REQUEST: Kind<LoginRequest> = {
   },
 };
 
-/** `{header | query, scheme}`. */
-export const TOKEN_PLACE: Kind<TokenPlace> = {
-  accepts: '{header: name, scheme: word} or {query: name}',
+/** Where the answer to a login has the token. */
+export const TOKEN_VALUE: Kind<string> = {
+  accepts: `${VALUE_PATH.accepts}, header:NAME or cookie:NAME`,
   parse: (raw) => {
-    if (!isObject(raw)) refuse(`${shown(raw)} must be {header: name} or {query: name}`);
-    const { header, query, scheme } = raw;
-    const [where, allowed] =
-      query === undefined ? (['header', TOKEN_HEADER] as const) : (['query', PARAMETER_NAME] as const);
-    const [name, word] = all(
+    const [, name] = /^(?:header|cookie):(.*)$/s.exec(String(raw)) ?? [];
+    if (name === undefined) return VALUE_PATH.parse(raw);
+    return TOKEN.test(name) ? String(raw) : refuse(`${shown(name)} is no name of a header or a cookie`);
+  },
+};
+
+const NAME_FOR_TOKEN = { header: TOKEN_HEADER, query: PARAMETER_NAME, cookie: TOKEN } as const;
+
+/** `{header | query | cookie, scheme}`. */
+export const TOKEN_PLACE: Kind<TokenPlace> = {
+  accepts: '{header: name, scheme: word}, {query: name} or {cookie: name}',
+  parse: (raw) => {
+    if (!isObject(raw)) refuse(`${shown(raw)} must be {header: name}, {query: name} or {cookie: name}`);
+    const { scheme } = raw;
+    const given = (['header', 'query', 'cookie'] as const).filter((place) => raw[place] !== undefined);
+    const [[where, name], word] = all(
       () => {
-        if ((header === undefined) === (query === undefined)) refuse('needs header or query, and not both');
-        const given = raw[where];
-        if (typeof given === 'string' && allowed.test(given)) return given;
-        return refuse(`${where}: ${shown(given)} is no name for a token`);
+        const [place = refuse('needs header, query or cookie')] = given;
+        if (given.length > 1) refuse('needs one of header, query and cookie, and not more');
+        const name = raw[place];
+        if (typeof name === 'string' && NAME_FOR_TOKEN[place].test(name)) return [place, name] as const;
+        return refuse(`${place}: ${shown(name)} is no name for a token`);
       },
       () => (scheme === undefined ? null : within('scheme:', () => SCHEME.parse(scheme))),
-      () => query !== undefined && scheme !== undefined && refuse('scheme is for a header'),
-      () => checkKeys(raw, ['header', 'query', 'scheme']),
+      () =>
+        scheme !== undefined &&
+        given.length > 0 &&
+        !given.includes('header') &&
+        refuse('scheme is for a header'),
+      () => checkKeys(raw, ['header', 'query', 'cookie', 'scheme']),
     );
     return { in: where, name, scheme: word };
   },

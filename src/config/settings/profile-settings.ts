@@ -15,7 +15,7 @@ import {
   INTERFACES,
   perInterface,
 } from '../../domain/gateway-interface.ts';
-import { LOGIN_REQUEST, TOKEN_PLACE } from '../gateway/login-kinds.ts';
+import { LOGIN_REQUEST, TOKEN_PLACE, TOKEN_VALUE } from '../gateway/login-kinds.ts';
 import {
   BATCH_RULE,
   CODE,
@@ -72,8 +72,8 @@ export const AUTH = section('gateway.auth.', null, {
     doc: 'For kind login: the request that a token is asked for with. {username}, {password}, {client_id}, {client_secret} and {token} are the credentials.',
   }),
   token: optional({
-    kind: VALUE_PATH,
-    doc: 'For kind login: where its answer has the token.',
+    kind: TOKEN_VALUE,
+    doc: 'For kind login: where its answer has the token: a place in the body, or header:NAME or cookie:NAME.',
   }),
   expiresIn: optional({
     kind: VALUE_PATH,
@@ -85,7 +85,7 @@ export const AUTH = section('gateway.auth.', null, {
   }),
   send: optional<TokenPlace>({
     kind: TOKEN_PLACE,
-    defaultText: '{header: Authorization, scheme: Bearer}',
+    defaultText: '{header: Authorization, scheme: Bearer}; of a token that comes in a cookie, that cookie',
     doc: 'For kind login: where calls have the token.',
   }),
 });

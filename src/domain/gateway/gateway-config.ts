@@ -73,6 +73,7 @@ interface GatewayAuth {
   readonly clientAuth: 'basic' | 'body';
   readonly tokenRequest: 'form' | 'json';
   readonly request: LoginRequest | null;
+  /** A place in the body, `header:NAME` or `cookie:NAME`. */
   readonly token: string | null;
   readonly expiresIn: string | null;
   /** Seconds. */
@@ -96,7 +97,7 @@ export interface LoginRequest {
 
 /** Where calls have their token. */
 export interface TokenPlace {
-  readonly in: 'header' | 'query';
+  readonly in: 'header' | 'query' | 'cookie';
   readonly name: string;
   /** What stands before it in its header; null: nothing. */
   readonly scheme: string | null;

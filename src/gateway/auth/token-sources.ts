@@ -2,10 +2,11 @@
 // request, and reads the token from the answer. When they are asked is for tokens.ts. Messages quote nothing of an answer but a
 // known error code: the rest may hold a token, or what was sent.
 
+import type { IncomingHttpHeaders } from 'node:http';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import { parseValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts';
-import { jsonIn, objectIn } from '../../platform/json.ts';
+import { isObject, jsonIn, objectIn } from '../../platform/json.ts';
 import type { Proxies } from '../../platform/proxy/http-proxy.ts';
 import { GatewayError } from '../gateway.ts';
 import { commonValues } from '../request/common-values.ts';
@@ -25,13 +26,20 @@ export interface Issued {
   readonly lifeS: number;
 }
 
+export interface TokenAnswer {
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
 export interface TokenSource {
   readonly url: string;
+  /** The token is not in the body: a login by a form is answered by a redirect, which has it already. */
+  readonly isRedirected: boolean;
   request(nowMs: number): Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'body'>;
   /** What HTTP 400, 401 or 403 means. */
   refusal(status: number, text: string): GatewayError;
-  /** @param text JSON of a 2xx answer. @throws GatewayError */
-  read(text: string): Issued;
+  /** @param answer that is no error. @throws GatewayError */
+  read(answer: TokenAnswer): Issued;
 }
 
 /** @returns null: calls need no token that is issued. */
@@ -84,6 +92,7 @@ function oauthSource(profile: GatewayConfig): TokenSource {
   const body = isJson ? JSON.stringify(fields) : new URLSearchParams(fields).toString();
   return {
     url,
+    isRedirected: false,
     request: () => ({ method: 'POST', path: pathname + search, headers, body }),
     refusal: (status, text) => {
       const error = objectIn(text)?.error;
@@ -93,8 +102,8 @@ function oauthSource(profile: GatewayConfig): TokenSource {
           : 'the client id and secret, and gateway.auth.client_auth';
       return refused(status, OAUTH_ERRORS.includes(error) ? error : null, check);
     },
-    read: (text) => {
-      const { access_token: token, expires_in: given } = objectIn(text) ?? {};
+    read: ({ text }) => {
+      const { access_token: token, expires_in: given } = tokenFields(text);
       const proof = proofIn(profile, token, 'no access_token');
       return { proof, lifeS: secondsIn(given) ?? UNKNOWN_LIFE_S };
     },
@@ -118,17 +127,23 @@ function loginSource(profile: GatewayConfig, calendar: MonthCalendar, proxies: P
     return /^[\w.-]{1,40}$/.test(code) && mask(code) === code ? code : null;
   };
   const check = 'the credentials and gateway.auth.request';
+  const [, place, name = ''] = OUTSIDE.exec(token ?? '') ?? [];
+  const tokenIn = ({ headers }: TokenAnswer, body: unknown) => {
+    if (place === undefined) return at(body, token);
+    return place === 'cookie' ? cookieIn(headers['set-cookie'], name) : headers[name.toLowerCase()];
+  };
   return {
     url,
+    isRedirected: place !== undefined,
     request: (nowMs) => request(valuesAt(nowMs)),
     refusal: (status, text) => refused(status, codeIn(jsonIn(text)), check),
-    read: (text) => {
-      const body = jsonIn(text);
+    read: (answer) => {
+      const body = place === undefined ? jsonOf(answer.text) : jsonIn(answer.text);
       const code = codeIn(body);
       const said = code === null ? '' : `, and ${errors.path} ${code}`;
       const proof = proofIn(
         profile,
-        at(body, token),
+        tokenIn(answer, body),
         `none at ${token}${said}`,
         code !== null && errors.auth.includes(code),
       );
@@ -141,6 +156,30 @@ function loginSource(profile: GatewayConfig, calendar: MonthCalendar, proxies: P
       return { proof, lifeS };
     },
   };
+}
+
+/** What is not at a place of the body: `header:X-Subject-Token`, `cookie:SESSION`. */
+const OUTSIDE = /^(header|cookie):(.+)$/;
+
+/** @param lines each is a cookie that the server sets; the last one of a name counts. @returns undefined: none, or it is taken away. */
+function cookieIn(lines: string | readonly string[] = [], name: string): string | undefined {
+  const values = [lines].flat().flatMap((line) => {
+    const [pair = ''] = line.split(';', 1);
+    const [own, ...value] = pair.split('=');
+    return own?.trim() === name ? [value.join('=').trim()] : [];
+  });
+  return values.at(-1) || undefined;
+}
+
+function tokenFields(text: string): Record<string, unknown> {
+  const body = jsonOf(text);
+  return isObject(body) ? body : {};
+}
+
+function jsonOf(text: string): unknown {
+  const body = jsonIn(text);
+  if (body !== undefined) return body;
+  throw new GatewayError('connect', 'no token: the answer of the token server is not JSON');
 }
 
 /** @param otherwise what the answer has instead. @param isRefusal the answer says that the credentials are wrong. */

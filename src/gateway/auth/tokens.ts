@@ -8,15 +8,15 @@ import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import { callLimitsOf } from '../../domain/limits/rate-limit.ts';
 import { type Clock, withTimeout } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
-import { jsonIn } from '../../platform/json.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Proxies } from '../../platform/proxy/http-proxy.ts';
 import { GatewayError } from '../gateway.ts';
 import { tlsOptions } from '../request/connections.ts';
 import { Origin, type OriginPool } from '../request/origin-pool.ts';
 import type { Proof } from '../request/request.ts';
+import { parseRetryAfter } from '../request/retry-after.ts';
 import { unpacked } from '../request/unpack.ts';
-import { type Issued, type TokenSource, tokenSourceOf } from './token-sources.ts';
+import { type Issued, type TokenAnswer, type TokenSource, tokenSourceOf } from './token-sources.ts';
 
 const MAX_ANSWER_BYTES = 65_536;
 const SHORTEST_LIFE_S = 1;
@@ -28,6 +28,8 @@ const RENEW_AHEAD_MS = 60_000;
 const UNUSED_MS = 2_000;
 /** A new token that works is renewed after so many refusals in a row: one may be of a card that the gateway forbids. */
 const REFUSALS_IN_A_ROW = 3;
+/** Between new tokens for calls that are answered as if their session were over. */
+const DOUBTED_EVERY_MS = 60_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
@@ -44,7 +46,7 @@ interface Token {
   refusals: number;
 }
 
-type TokenSettings = Pick<GatewayConfig, 'url' | 'timeoutMs' | 'rateLimits' | 'tls'>;
+type TokenSettings = Pick<GatewayConfig, 'url' | 'timeoutMs' | 'rateLimits' | 'tls' | 'maxRetryAfterSeconds'>;
 
 export interface TokenDeps {
   readonly clock: Clock;
@@ -70,6 +72,8 @@ export class Tokens {
   #trouble: GatewayError | null = null;
   /** The gateway refused the last token. */
   #isRefused = false;
+  /** When a token was replaced last because its session seemed to be over. */
+  #doubtedAt = Number.NEGATIVE_INFINITY;
   #pauseMs = 0;
   /** No attempt before this time. */
   #nextAt = Number.NEGATIVE_INFINITY;
@@ -134,6 +138,20 @@ export class Tokens {
     this.#token.refusals = 0;
   }
 
+  /**
+   * The answer to a call with this proof looks as if its session were over. @returns whether the next call gets a new token: once a
+   * minute, and not if a token was no better from the first.
+   */
+  doubted(proof: Proof): boolean {
+    if (this.#token?.proof !== proof) return true;
+    const now = this.deps.clock.monotonic();
+    const { works, issuedAt } = this.#token;
+    if (now - (works ? this.#doubtedAt : issuedAt) < DOUBTED_EVERY_MS) return false;
+    this.#doubtedAt = now;
+    this.#token = null;
+    return true;
+  }
+
   /** The gateway did not accept a call with this proof. */
   refused(proof: Proof): void {
     if (this.#token?.proof !== proof) return;
@@ -191,8 +209,9 @@ export class Tokens {
       if (error instanceof errors.ClientDestroyedError)
         throw new GatewayError('aborted', 'the gateway client was closed');
       this.#trouble = this.#troubleOf(error);
-      this.#backOff(clock.monotonic());
-      log.warn({ reason: this.#trouble.message, retry_in_ms: this.#pauseMs }, 'gateway token not issued');
+      this.#backOff(clock.monotonic(), this.#trouble.details.retryAfterMs);
+      const retryInMs = Math.round(this.#nextAt - clock.monotonic());
+      log.warn({ reason: this.#trouble.message, retry_in_ms: retryInMs }, 'gateway token not issued');
       throw this.#trouble;
     }
   }
@@ -201,12 +220,13 @@ export class Tokens {
     const trouble =
       error instanceof GatewayError ? error : new GatewayError('connect', `no token: ${messageOf(error)}`);
     const named = this.#origin.named(trouble.message, trouble, true);
-    return named === trouble.message ? trouble : new GatewayError(trouble.failure, named);
+    return named === trouble.message ? trouble : new GatewayError(trouble.failure, named, trouble.details);
   }
 
-  #backOff(now: number): void {
+  /** @param askedMs the pause that the token server asked for. */
+  #backOff(now: number, askedMs = 0): void {
     this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs === 0 ? FIRST_PAUSE_MS : 2 * this.#pauseMs);
-    this.#nextAt = now + this.#pauseMs;
+    this.#nextAt = now + Math.max(askedMs, this.#pauseMs);
   }
 
   async #issued(): Promise<Issued> {
@@ -218,21 +238,30 @@ export class Tokens {
       answer.catch(() => {});
       throw new GatewayError('connect', `no token: the token server did not answer within ${timeoutMs} ms`);
     }
-    const { status, text } = await answer;
+    const { status, headers, text } = await answer;
     const refusal = this.#origin.refusalOf(status);
     if (refusal !== null) throw new GatewayError('connect', `no token: ${refusal.message}`);
     if (status === 400 || status === 401 || status === 403) throw this.source.refusal(status, text);
-    if (status < 200 || status > 299)
-      throw new GatewayError('connect', `no token: HTTP ${status} of the token server`);
-    if (jsonIn(text) === undefined)
-      throw new GatewayError('connect', 'no token: the answer of the token server is not JSON');
-    const { proof, lifeS } = this.source.read(text);
+    if (status < 200 || status >= (this.source.isRedirected ? 400 : 300))
+      throw new GatewayError(
+        'connect',
+        `no token: HTTP ${status} of the token server`,
+        this.#pauseAsked(status, headers),
+      );
+    const { proof, lifeS } = this.source.read({ headers, text });
     if (lifeS < SHORTEST_LIFE_S)
       throw new GatewayError('connect', `no token: expires_in is ${lifeS}, so the token is over at once`);
     return { proof, lifeS: Math.min(LONGEST_LIFE_S, lifeS) };
   }
 
-  async #request(signal: AbortSignal): Promise<{ status: number; text: string }> {
+  #pauseAsked(status: number, headers: TokenAnswer['headers']): { readonly retryAfterMs?: number } {
+    if (status !== 429 && status !== 503) return {};
+    const maxMs = this.config.maxRetryAfterSeconds * 1_000;
+    const retryAfterMs = parseRetryAfter(headers, this.deps.clock.now(), maxMs);
+    return retryAfterMs === null ? {} : { retryAfterMs };
+  }
+
+  async #request(signal: AbortSignal): Promise<TokenAnswer & { readonly status: number }> {
     const { method, path, headers, body } = this.source.request(this.deps.clock.now());
     const answer = await this.#pool.request({ method, path, headers, body, signal });
     const chunks: Buffer[] = [];
@@ -245,6 +274,7 @@ export class Tokens {
     const encoding = answer.headers['content-encoding'];
     const packed = Buffer.concat(chunks);
     const plain = unpacked(packed, encoding === undefined ? null : String(encoding), MAX_ANSWER_BYTES);
-    return { status: answer.statusCode, text: new TextDecoder().decode(plain) };
+    const text = new TextDecoder().decode(plain);
+    return { status: answer.statusCode, headers: answer.headers, text };
   }
 }

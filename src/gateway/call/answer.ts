@@ -55,7 +55,7 @@ export class AnswerReader {
   /** Something is read from the whole answer, so it may be text as well. */
   readonly #mayBeText: boolean;
   /** The call has an effect and reads nothing: its body may be anything, and fails the call only by a code that the profile names. */
-  readonly #isEffect: boolean;
+  readonly isEffect: boolean;
 
   constructor(rules: AnswerRules) {
     const { success, errors, reading, stoppedStatuses, batch, find, iccidValue, unread = null } = rules;
@@ -76,7 +76,7 @@ export class AnswerReader {
     this.#unread = unread;
     const read = [this.#success, this.#code, ...(reading === null ? [] : valuePlaces(reading))];
     this.#mayBeText = list === null && read.some((place) => place?.path.length === 0);
-    this.#isEffect = reading === null && unread === null && list === null;
+    this.isEffect = reading === null && unread === null && list === null;
   }
 
   /**
@@ -155,7 +155,7 @@ export class AnswerReader {
   }
 
   #parsed(text: string): unknown {
-    if (this.#isEffect) return jsonIn(exact(text)) ?? (this.#mayBeText ? text.trim() : null);
+    if (this.isEffect) return jsonIn(exact(text)) ?? (this.#mayBeText ? text.trim() : null);
     try {
       return JSON.parse(exact(text));
     } catch (cause) {
@@ -181,7 +181,7 @@ export class AnswerReader {
     if (values.has(code)) return;
     const isOfItsKind = [...values].some((value) => typeof value === typeof code);
     if (!isOfItsKind || typeof code === 'object') {
-      if (this.#isEffect) return;
+      if (this.isEffect) return;
       const expected = [...new Set([...values].map((value) => typeof value))].join(' or ');
       throw new GatewayError(
         'malformed',

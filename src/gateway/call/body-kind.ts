@@ -1,11 +1,11 @@
-// What an answer is that is no JSON: a page, and whether it asks to sign in. Used by answer.ts, and for advice. Pure.
+// What an answer is that is no JSON: a page, and whether it asks to sign in. Used by answer.ts and session-end.ts, and for advice. Pure.
 
 export const NOT_JSON = 'not JSON';
 export const PAGE = 'a page of HTML, not JSON';
 export const SIGN_IN_PAGE = 'a page to sign in (HTML), not JSON';
 
 const HEAD_CHARS = 65_536;
-const HTML = /^\s*<(!doctype\s+html|html|head|body|title|meta|script)\b/i;
+const HTML = /^\s*<(!--|(!doctype\s+html|html|head|body|title|meta|script)\b)/i;
 const SIGN_IN =
   /type\s*=\s*["']?password\b|<title>[^<]{0,200}(\b(log|sign)[ -]?(in|on)\b|登录|登陆)|(action|href|url)\s*=\s*["']?[^"'\s>]{0,500}[/.](log|sign)[-_]?(in|on)\b/i;
 const SIGN_IN_PLACE =
@@ -15,8 +15,13 @@ const SIGN_IN_PLACE =
 export function kindOfBody(text: string): string {
   if (text === '') return 'empty';
   const head = text.slice(0, HEAD_CHARS);
-  if (HTML.test(head)) return SIGN_IN.test(head) ? SIGN_IN_PAGE : PAGE;
+  if (isPage(head)) return SIGN_IN.test(head) ? SIGN_IN_PAGE : PAGE;
   return /^\s*<\?xml\b/i.test(head) ? 'XML, not JSON' : NOT_JSON;
+}
+
+/** For people: to sign in, of a proxy or of an error, say. */
+export function isPage(text: string): boolean {
+  return HTML.test(text);
 }
 
 /** Whether a redirect leads to where people sign in. @param location URL or path. */

@@ -29,6 +29,7 @@ import { cleanText } from './clean-text.ts';
 import { DeadlineSweep, Exchange, statusError, withCode } from './exchange.ts';
 import { type Route, type RouteDeps, routeOf } from './interface-route.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
+import { signedOut } from './session-end.ts';
 
 export type GatewayClientDeps = RouteDeps & TokenDeps;
 /** A call as it was made, for `cardpoll gateway try`. */
@@ -186,7 +187,8 @@ export class GatewayClient implements UpstreamGateway {
       body = exchange.body;
       // A bad status says more than how the connection ended, and an error code more than the status.
       error = status < 300 ? exchange.error : withCode(statusError(exchange), route.answers.errorSaid(body));
-      error = this.#origin.refusalOf(status) ?? error;
+      error =
+        this.#origin.refusalOf(status) ?? this.#signedOut(route, exchange, request.path, proof) ?? error;
       this.onCall?.({ request, status, body });
     } catch (cause) {
       error =
@@ -195,6 +197,13 @@ export class GatewayClient implements UpstreamGateway {
     pass?.giveBack();
     const durationMs = Math.round((clock.monotonic() - startedAt) * 10) / 10;
     return { proof, request, status, headers, body, error, durationMs };
+  }
+
+  #signedOut({ answers: { isEffect } }: Route, answer: Exchange, path: string, proof: Proof | null) {
+    const { url, module } = this.#profile;
+    const isRead = module !== null && module.read !== null;
+    const renew = () => this.#tokens?.doubted(proof as Proof) === true;
+    return proof && signedOut(answer, { url, path, isEffect, isRead }, renew);
   }
 
   /** Reads the answer as a whole. @returns what reads the value of a card from it. */

@@ -233,14 +233,18 @@ export function statusError({ status, headers }: Pick<Exchange, 'status' | 'head
     return new GatewayError('auth', `HTTP ${status}: the gateway does not accept our credentials`);
   }
   if (status >= 300 && status < 400) {
-    // What follows the path may be a ticket to sign in with, and what precedes the host a password.
-    const to = String(headers.location ?? '')
-      .replace(/[?#].*/s, '')
-      .replace(/\/\/[^/]*@/, '//');
-    return new GatewayError('http', `HTTP ${status}${to && ` to ${to}`}: redirects are not followed`);
+    return new GatewayError('http', `${redirectWords({ status, headers })}: redirects are not followed`);
   }
   const cardProblem = status >= 400 && status < 500 && status !== 408;
   return new GatewayError(cardProblem ? 'card' : 'http', `HTTP ${status}`);
+}
+
+/** What follows the path may be a ticket to sign in with, and what precedes the host a password. */
+export function redirectWords({ status, headers }: Pick<Exchange, 'status' | 'headers'>): string {
+  const to = String(headers.location ?? '')
+    .replace(/[?#].*/s, '')
+    .replace(/\/\/[^/]*@/, '//');
+  return `HTTP ${status}${to && ` to ${to}`}`;
 }
 
 /** @param said by the body; a code that the profile lists says more than the status. null: nothing. */

@@ -57,7 +57,7 @@ export function tokenPlaceOf({ auth, token }: Pick<GatewayConfig, 'auth' | 'toke
     case 'query':
       return { in: 'query', name: name ?? '', scheme: null };
     case 'login':
-      return send ?? BEARER;
+      return send ?? cookieOf(auth.token) ?? BEARER;
     case 'basic':
     case 'hmac':
     case 'none':
@@ -65,9 +65,16 @@ export function tokenPlaceOf({ auth, token }: Pick<GatewayConfig, 'auth' | 'toke
   }
 }
 
+/** A token that comes in a cookie goes back in it. */
+function cookieOf(token: string | null): TokenPlace | null {
+  const [, name] = /^cookie:(.+)$/.exec(token ?? '') ?? [];
+  return name === undefined ? null : { in: 'cookie', name, scheme: null };
+}
+
 export function tokenProof({ in: where, name, scheme }: TokenPlace, token: string): Proof {
   if (where === 'query')
     return { ...NOTHING, query: `${encodeURIComponent(name)}=${encodeURIComponent(token)}` };
+  if (where === 'cookie') return { ...NOTHING, headers: ['cookie', `${name}=${token}`] };
   return { ...NOTHING, headers: [name.toLowerCase(), scheme === null ? token : `${scheme} ${token}`] };
 }
 
@@ -192,9 +199,9 @@ function keyParts({ hmacKey }: Pick<Secrets, 'hmacKey'>): string[] {
 function secretValues({ path, headers, secret }: GatewayRequest): string[] {
   const query = new URLSearchParams(path.slice(path.split('?', 1)[0]?.length));
   return [
-    // Without its scheme: the token may be quoted alone.
+    // Without its scheme, or the name of its cookie: the token may be quoted alone.
     ...pairs(headers).flatMap(([name, value]) =>
-      secret.headers.includes(name) ? [value, value.replace(/^\S+ /, '')] : [],
+      secret.headers.includes(name) ? [value, value.replace(/^[^\s=]+[ =]/, '')] : [],
     ),
     ...secret.query.flatMap((name) => query.getAll(name)),
   ];

@@ -7,6 +7,7 @@ import { jsonIn } from '../../platform/json.ts';
 import { namesProxy } from '../../platform/proxy/http-proxy.ts';
 import { isSignInPlace, kindOfBody, PAGE, SIGN_IN_PAGE } from '../call/body-kind.ts';
 import type { CallTrace } from '../call/client.ts';
+import { ALSO_WHEN_NEW } from '../call/session-end.ts';
 import type { GatewayError } from '../gateway.ts';
 
 /** Places of an answer that an advice names. */
@@ -28,6 +29,7 @@ export function adviceFor(
   if (tlsFault !== null)
     return `${tlsFault}: ask the operator of the gateway; gateway.tls_ca names the file of an authority of your own, gateway.tls_cert and gateway.tls_key those of a client certificate`;
   const where = `gateway.interfaces.${name}`;
+  if (message.endsWith(ALSO_WHEN_NEW)) return SIGNED_OUT_WHEN_NEW;
   if (message.startsWith('module '))
     return 'correct the module of gateway.module; it is loaded anew for every trial';
   if (message.startsWith('the charset '))
@@ -107,6 +109,8 @@ const OF_ANSWERS: ReadonlyArray<readonly [message: RegExp, advice: (where: strin
 
 const SIGNED_OUT =
   'the gateway sends callers without a session to sign in: check gateway.auth, the credentials, and how long a login is good';
+const SIGNED_OUT_WHEN_NEW =
+  'the gateway answers as if no one had signed in, although the token is new: check where calls have it (gateway.auth.send), and what its user may do';
 
 function sizeAdvice(where: string, body: string): string {
   const kind = kindOfBody(body);

@@ -9,6 +9,7 @@ import { isSlow } from '../../domain/stats/usual-latency.ts';
 import { tlsFaultOf } from '../../platform/errors.ts';
 import { namesProxy } from '../../platform/proxy/http-proxy.ts';
 import { AnswerReader } from '../call/answer.ts';
+import { ALSO_WHEN_NEW } from '../call/session-end.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type GatewayFailure } from '../gateway.ts';
 import { adviceFor } from './advice.ts';
 import { byHand, offeredReadings, type TrialDeps } from './trial.ts';
@@ -185,7 +186,7 @@ type Remedy = Pick<Finding, 'hint' | 'command'>;
 /** What an operator can do, by the cause. @param url base URL of the gateway, without credentials */
 function remedyFor(error: GatewayError, name: InterfaceName, { iccid }: CalledCard, url: string): Remedy {
   // Then the gateway is not to blame.
-  if (/^(no token|module )/.test(error.message))
+  if (/^(no token|module )/.test(error.message) || error.message.endsWith(ALSO_WHEN_NEW))
     return { hint: adviceFor(name, error, null), command: `cardpoll gateway try --iccid ${iccid}` };
   const isExplained =
     tlsFaultOf(error.cause) !== null || (error.failure === 'connect' && namesProxy(error.message));

@@ -102,7 +102,10 @@ describe('a login', () => {
     ['body and form', 'request: { path: /a, body: { a: 1 }, form: { b: 1 } }', /both body and form/],
     ['a body with GET', 'request: { method: GET, path: /a, body: { a: 1 } }', /GET has no body/],
     ['an unknown key', 'request: { path: /a, batch: 1 }', /unknown key batch; there are method, path/],
-    ['no place for the token', 'send: { scheme: Token }', /send: needs header or query, and not both/],
+    ['no place for the token', 'send: { scheme: Token }', /send: needs header, query or cookie/],
+    ['two places for the token', 'send: { header: a, cookie: b }', /needs one of header, query and cookie/],
+    ['a token in no header', 'token: "header:a b"', /"a b" is no name of a header or a cookie/],
+    ['a token in no cookie', 'token: "cookie:"', /"" is no name of a header or a cookie/],
     ['a scheme in a query', 'send: { query: t, scheme: Token }', /scheme is for a header/],
     ['a header that is none', 'send: { header: "a b" }', /header: "a b" is no name for a token/],
   ])('is refused with %s', async (_, auth, expected) => {
