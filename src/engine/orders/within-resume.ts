@@ -10,9 +10,9 @@ import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import { earlierTime, type RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
-const LOOK_EVERY_MS = 10_000;
+const LOOK_EVERY_MS = 500;
 /** After a step over the list that did not reach its end. */
-const NEXT_STEP_MS = 1_000;
+const NEXT_STEP_MS = 100;
 const CARDS_A_STEP = 2_000;
 /** A card whose resume failed is tried again so much later. */
 const TRY_AGAIN_MS = 3_600_000;

@@ -68,7 +68,11 @@ let stir: () => void;
 beforeAll(async () => {
   records = await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' });
   await records.migrations.up();
-  const env = { CARDPOLL_ALERTS_INTERVAL_MS: '1000', CARDPOLL_CLEANUP_SCHEDULE: 'off' };
+  const env = {
+    CARDPOLL_ALERTS_INTERVAL_MS: '1000',
+    CARDPOLL_CLEANUP_SCHEDULE: 'off',
+    CARDPOLL_STOPS_RESUME_WITHIN: 'true',
+  };
   const config = await loadDaemonConfig({ flags: { '--gateway-url': 'http://127.0.0.1:9' }, env });
   settings = { ...config, instanceId: 'w', hostname: 'h', pid: 1, version: '0.0.0' };
 });

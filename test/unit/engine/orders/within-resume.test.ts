@@ -43,8 +43,8 @@ it('makes a run of the cards that are confirmed, which may be stopped again, and
     { lastCardId: 9, cardIds: [4, 7] },
     { lastCardId: null, cardIds: [] },
   ]);
-  expect(await subject.runOnce()).toBe(1_000);
-  expect(await subject.runOnce()).toBe(10_000);
+  expect(await subject.runOnce()).toBe(100);
+  expect(await subject.runOnce()).toBe(500);
   await subject.runOnce();
   expect(asked).toEqual([0, 9, 0].map((after) => ['2026-12', after, 2_000, 3_600_000]));
   expect(made).toMatchObject([{ selection: { cardIds: [4, 7] }, expected: 2, stopAgain: true }]);
