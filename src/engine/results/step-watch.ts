@@ -47,7 +47,7 @@ export class StepWatch extends LoopService<
     const isNoted = clock.monotonic() - this.#notedAt < NOTE_EVERY_MS;
     if (left === most && isNoted) return LOOK_EVERY_MS;
     const next = await this.#look(most);
-    await records.stopControl.noteWatched(next, WATCHED_FOR_MS);
+    await records.stopControl.noteWatched(next, left, WATCHED_FOR_MS);
     this.#notedAt = clock.monotonic();
     return LOOK_EVERY_MS;
   }

@@ -277,7 +277,8 @@ describeRecordStore('orders', (db) => {
 
   describe('stops whose readings are compared with each other', () => {
     const FOR_MS = 60_000;
-    const watched = (left: number | null, forMs = FOR_MS) => db.store.stopControl.noteWatched(left, forMs);
+    const watched = async (left: number | null, forMs = FOR_MS) =>
+      db.store.stopControl.noteWatched(left, await db.store.stopControl.unwatchedLeft(), forMs);
 
     beforeEach(async () => {
       await want(range(6));
@@ -298,6 +299,16 @@ describeRecordStore('orders', (db) => {
       await watched(4);
       expect((await take()).toSorted()).toEqual([3, 4, 5, 6]);
       expect(await claim(3)).toMatchObject({ state: 'granted' });
+    });
+
+    it('a call that was made while readings were compared is not granted once more', async () => {
+      await watched(2);
+      const before = await db.store.stopControl.unwatchedLeft();
+      await claim(1);
+      await db.store.stopControl.noteWatched(2, before, FOR_MS);
+      expect(await db.store.stopControl.unwatchedLeft()).toBe(1);
+      await db.store.stopControl.noteWatched(2, 1, FOR_MS);
+      expect(await db.store.stopControl.unwatchedLeft()).toBe(2);
     });
 
     it('are due at once when another caller took the last call', async () => {

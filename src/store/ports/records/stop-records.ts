@@ -263,8 +263,11 @@ export interface StopControlRecords {
   overSince(windowMs: number): Promise<readonly OverCard[]>;
   /** @returns how many stops of cardpoll's own decision may be called until readings were compared again. */
   unwatchedLeft(): Promise<number>;
-  /** Readings were compared, and will be again within `forMs`; later, no stop waits for it. @param left null: as many as before */
-  noteWatched(left: number | null, forMs: number): Promise<void>;
+  /**
+   * Readings were compared, and will be again within `forMs`; later, no stop waits for it. @param left null: as many as before
+   * @param before `unwatchedLeft` from before the look: where stops were called since, `left` is out of date and changes nothing
+   */
+  noteWatched(left: number | null, before: number, forMs: number): Promise<void>;
   /** The jump lasts until the level is back, or an operator accepts it. @returns false when that was known, or there is none. */
   noteStep(): Promise<boolean>;
   /** Stops that it held are judged again if it ends as `back`; else they wait for an operator. @returns false when there is none. */

@@ -223,9 +223,11 @@ LIMIT $1::integer
 SELECT unwatched_left AS left FROM stop_control
 
 -- name: stops.noteWatched
--- $1 stops that may be called until readings were compared again; NULL: as many as before. $2 ms in which they will be.
-UPDATE stop_control SET unwatched_left = coalesce($1::integer, unwatched_left),
-  watched_until = clock_timestamp() + $2::float8 * interval '1 millisecond'
+-- $1 stops that may be called until readings were compared again; NULL: as many as before. $2 how many it was before they were compared:
+-- those that were called meanwhile are not granted once more. $3 ms in which they will be.
+UPDATE stop_control SET
+  unwatched_left = CASE WHEN unwatched_left = $2::integer THEN coalesce($1::integer, unwatched_left) ELSE unwatched_left END,
+  watched_until = clock_timestamp() + $3::float8 * interval '1 millisecond'
 
 -- name: stops.noteStep
 -- Returns a row if this was not known.

@@ -193,7 +193,7 @@ export function sqlStopControl(client: SqlClient): StopControlRecords {
     overSince: (windowMs) =>
       walkingIndexes(client, (tx) => sql.on(tx).rows<OverCard>('overSince', JUMP_SAMPLE, windowMs)),
     unwatchedLeft: () => db.count('unwatchedLeft'),
-    noteWatched: (left, forMs) => db.run('noteWatched', left, forMs),
+    noteWatched: (left, before, forMs) => db.run('noteWatched', left, before, forMs),
     noteStep: () => db.hasRow('noteStep'),
     beginJump: ({ factor, baselineMbPerHour, recentMbPerHour, carrierId, isStep }) =>
       db.hasRow('beginJump', factor, baselineMbPerHour, recentMbPerHour, carrierId, isStep),

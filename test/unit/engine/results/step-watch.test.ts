@@ -42,7 +42,8 @@ beforeEach(async () => {
           return over;
         },
         unwatchedLeft: async () => left,
-        noteWatched: async (next) => {
+        noteWatched: async (next, before) => {
+          expect(before).toBe(left);
           left = next ?? left;
         },
       },
