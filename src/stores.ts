@@ -10,6 +10,7 @@ import { FleetHealth } from './health/fleet-health.ts';
 import type { Presence } from './health/presence.ts';
 import type { Stores } from './operations/doctor/examine.ts';
 import { answered } from './operations/doctor/finding.ts';
+import { rightsFinding } from './operations/doctor/record-store.ts';
 import { stoppableFinding } from './operations/doctor/stoppable.ts';
 import { rateLimitFindings } from './operations/doctor/upkeep.ts';
 import { systemClock } from './platform/clock.ts';
@@ -42,6 +43,7 @@ export async function openStores(config: DaemonConfig, log: Logger, teardown: Te
     stores.kind === 'external' ? await openRedis(stores, log) : openEmbeddedLiveStore({ clock: systemClock });
   teardown.add(() => live.close());
   await requireRights(live);
+  await requireRecordRights(records);
   return { live, records };
 }
 
@@ -54,6 +56,19 @@ async function requireRights(live: LiveStore): Promise<void> {
     'redis_rights_missing',
     `the Redis user ${user} may not do what cardpoll does: it lacks ${needed.join(' ')}`,
     { hint: 'grant it what docs/security.md lists; cardpoll doctor prints the command' },
+  );
+}
+
+/** The same for the database: a daemon that reads and writes nothing is up and polls nothing. */
+async function requireRecordRights(records: RecordStore): Promise<void> {
+  const { role, always } = await records.lackedRights();
+  const [first] = always;
+  if (first === undefined) return;
+  throw new CardpollError(
+    'config',
+    'postgres_rights_missing',
+    `the PostgreSQL user ${role} may not do what cardpoll does: ${first.message}`,
+    { hint: first.remedy },
   );
 }
 
@@ -102,7 +117,7 @@ export async function watchFleet(
   return fleet;
 }
 
-/** Says at the start what doctor says: which polling configs the rate limits do not allow, and whether no card can be stopped. */
+/** Says at the start what doctor says: rate limits that do not allow the configs, rights that are missing, no way to stop a card. */
 export async function warnAtStart(
   { gateway }: DaemonConfig,
   records: RecordStore,
@@ -120,6 +135,11 @@ export async function warnAtStart(
     'rate limits',
     () => rateLimitFindings(records, facts),
     'the rate limits do not allow the polling configs',
+  );
+  await warn(
+    'postgresql rights',
+    async () => [rightsFinding(await records.lackedRights())],
+    'the user of the database may not make monthly partitions',
   );
   await warn(
     'stops possible',

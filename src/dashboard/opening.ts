@@ -29,7 +29,12 @@ const VIEW_OF_REASON: Partial<Record<HealthReasonBody['code'], View>> = {
   ...{ stop_surge: 'stops', stops_held: 'stops', stop_unconfirmed: 'stops', over_running: 'stops' },
   ...{ usage_jump: 'stops', stop_modes_differ: 'stops', stopped_within: 'stops' },
   ...{ no_worker: 'instances', no_scheduler: 'instances', instance_clocks_differ: 'instances' },
-  ...{ reload_failed: 'instances', logs_not_written: 'instances', time_zones_differ: 'instances' },
+  ...{
+    reload_failed: 'instances',
+    logs_not_written: 'instances',
+    part_failing: 'instances',
+    time_zones_differ: 'instances',
+  },
   ...{ nothing_polled: 'configs', pace_short: 'configs', cards_unselected: 'configs' },
 };
 

@@ -10,7 +10,7 @@ import { isChange } from '../domain/results/poll-outcome.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import { ErrorReporter, type LoopMeans, Pulse } from '../platform/loop.ts';
+import { ErrorReporter, failingPart, type LoopMeans, LoopService, Pulse } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import type { NoticeMeans } from './alerts/outage-notices.ts';
@@ -177,6 +177,7 @@ export class Engine implements Service {
       breakers: this.deps.gateway.breakers(),
       reloadFailure: this.deps.reloadFailure(),
       logTrouble: this.deps.logTrouble(),
+      failing: this.#failing(),
       timeZone,
       stopMode: stops.mode,
       clockAheadMs: this.#heartbeat.clockAheadMs,
@@ -184,6 +185,21 @@ export class Engine implements Service {
       outsideHeartbeat: this.#leaderServices.find((one) => one instanceof OutsideHeartbeat)?.report ?? null,
       putBack: this.#leaderServices.find((one) => one instanceof LimitsInForce)?.putBack ?? [],
     };
+  }
+
+  #failing(): NonNullable<InstanceInfo['failing']> | null {
+    const { clock } = this.deps;
+    const others = [
+      this.#configs,
+      this.#fleetClock,
+      this.#stopRules,
+      this.#stats,
+      this.#outages,
+      this.#webhooks,
+    ];
+    const led = this.#leaderServices.filter((one) => one instanceof LoopService);
+    const failing = failingPart([...others, ...led, ...this.#loops], clock);
+    return failing && { part: failing.part, reason: failing.reason, sinceMs: clock.now() - failing.forMs };
   }
 
   async start(): Promise<void> {

@@ -39,7 +39,12 @@ export function fleetFaults({ instances, silence, initStuck, ...state }: FleetSt
   if (initStuck) causes.push(initStuckCause(!isScheduled, state.lockHolders));
   causes.push(...modeCauses(instances, state.stops), ...zoneCauses(instances), ...clockCauses(state));
   causes.push(...instanceClockCauses(instances, state.clockGap));
-  causes.push(...reloadCauses(instances), ...logCauses(instances), ...putBackCauses(instances));
+  causes.push(
+    ...reloadCauses(instances),
+    ...logCauses(instances),
+    ...failingCauses(instances),
+    ...putBackCauses(instances),
+  );
   return causes;
 }
 
@@ -171,6 +176,20 @@ export function logCauses(instances: readonly InstanceInfo[]): Cause[] {
   const who = whoOf(troubled, instances);
   const text = `${who} cannot write log lines, which wait and then are dropped: ${first.logTrouble}`;
   return [{ code: 'logs_not_written', severity: 'warning', text, command: 'cardpoll doctor' }];
+}
+
+/** One reason for all instances, with the part that has failed longest: what fails in one usually fails in all. */
+export function failingCauses(instances: readonly InstanceInfo[]): Cause[] {
+  const failing = instances.flatMap(({ instanceId, failing }) =>
+    failing ? [{ instanceId, ...failing }] : [],
+  );
+  const [first] = failing.sort((a, b) => a.sinceMs - b.sinceMs);
+  if (first === undefined) return [];
+  const reason = first.reason.replace(/\s+/g, ' ').slice(0, MAX_REASON_CHARS);
+  const text = `${whoOf(failing, instances)}: the part ${first.part} fails: ${reason}`;
+  return [
+    { code: 'part_failing', severity: 'alert', text, command: 'cardpoll doctor', sinceMs: first.sinceMs },
+  ];
 }
 
 /** A failover or a restored copy changes a limit and a pause of each task type, at most. */

@@ -35,6 +35,7 @@ export const REASON_CODES = [
   'stop_modes_differ',
   'reload_failed',
   'logs_not_written',
+  'part_failing',
   'put_back',
 ] as const;
 

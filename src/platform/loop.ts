@@ -3,7 +3,7 @@
 // watchdog.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
-import { messageOf } from './errors.ts';
+import { CardpollError, messageOf } from './errors.ts';
 import type { Logger } from './logger.ts';
 import type { Service } from './service.ts';
 
@@ -27,6 +27,7 @@ export abstract class LoopService<Deps extends LoopMeans = LoopMeans> implements
   #rest: AbortController | null = null;
   #done: Promise<void> = Promise.resolve();
   #failures = 0;
+  #failing: { readonly since: number; readonly error: unknown } | null = null;
   /** Maximum pause after a pass that threw, in milliseconds. */
   protected readonly maxRetryMs: number = MAX_RETRY_MS;
   #passes = 0;
@@ -36,6 +37,11 @@ export abstract class LoopService<Deps extends LoopMeans = LoopMeans> implements
   /** Number of passes that ended, also with an error: a loop whose passes end is not stuck, even during an outage. */
   get passes(): number {
     return this.#passes;
+  }
+
+  /** Its last passes failed, since `since` by the monotonic clock, the last one with this error; null: the last one ended well. */
+  get failing(): { readonly since: number; readonly error: unknown } | null {
+    return this.#failing;
   }
 
   /** One pass. Returns the milliseconds until the next one. The signal aborts when the loop stops. */
@@ -77,17 +83,47 @@ export abstract class LoopService<Deps extends LoopMeans = LoopMeans> implements
       const restMs = await this.runOnce(signal);
       if (Number.isNaN(restMs)) throw new RangeError(`${this.name}: a pass returned NaN as its rest`);
       this.#failures = 0;
+      this.#failing = null;
       return restMs;
     } catch (error) {
       if (signal.aborted) return 0;
       const retryInMs = Math.min(this.maxRetryMs, FIRST_RETRY_MS * 2 ** this.#failures);
       this.#failures += 1;
+      this.#failing = { since: this.#failing?.since ?? this.deps.clock.monotonic(), error };
       this.deps.onError(error, retryInMs);
       return retryInMs;
     } finally {
       this.#passes += 1;
     }
   }
+}
+
+/** Longer than a failover or a restart of a store takes. */
+const FAILS_AFTER_MS = 60_000;
+
+/** A loop that has failed for a minute. */
+interface FailingPart {
+  readonly part: string;
+  readonly forMs: number;
+  readonly reason: string;
+}
+
+/**
+ * @returns the loop that has failed longest, for a minute or more; null without one. A store or a server that does not answer is
+ *   not counted: the outage has its own reasons, and all loops fail with it.
+ */
+export function failingPart(
+  loops: readonly Pick<LoopService, 'name' | 'failing'>[],
+  clock: Clock,
+): FailingPart | null {
+  const failing = loops.flatMap(({ name: part, failing }) => {
+    if (failing === null) return [];
+    const { error, since } = failing;
+    const forMs = clock.monotonic() - since;
+    const isOutage = error instanceof CardpollError && ['unavailable', 'busy'].includes(error.kind);
+    return isOutage || forMs < FAILS_AFTER_MS ? [] : [{ part, forMs, reason: messageOf(error) }];
+  });
+  return failing.sort((a, b) => b.forMs - a.forMs)[0] ?? null;
 }
 
 const REPEAT_AFTER_MS = 10_000;

@@ -86,6 +86,7 @@ describe('a fleet that is well', () => {
       'postgresql replication',
       'postgresql transactions',
       'migrations',
+      'postgresql rights',
       'usage partitions',
       'postgresql size',
       'postgresql clock',

@@ -56,8 +56,9 @@ export class Reaper extends LoopService<
     for (const instanceId of await live.coordination.reapInstances()) {
       log.warn({ worker_id: instanceId }, 'instance stopped sending heartbeats: forgotten');
     }
-    await this.#keepPartitions();
     await this.#repairUsage();
+    // Last: a user that may not make them keeps nothing else from being done (docs/security.md).
+    await this.#keepPartitions();
     return REAP_EVERY_MS;
   }
 

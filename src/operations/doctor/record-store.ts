@@ -7,6 +7,7 @@ import { byteWords, countWords } from '../../domain/words.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type {
   HeldSnapshot,
+  LackedRights,
   MigrationState,
   RecordServer,
   RecordStore,
@@ -19,12 +20,14 @@ const MONTHS_AHEAD = 3;
 const OPEN_LONG_MS = 300_000;
 /** Where the time is not known. A busy fleet makes so many transactions within the hour. */
 const MANY_TRANSACTIONS = 10_000;
+const RIGHTS = 'postgresql rights';
 const CHECKS = [
   'postgresql version',
   'postgresql connections',
   'postgresql replication',
   'postgresql transactions',
   'migrations',
+  RIGHTS,
   'usage partitions',
   'postgresql size',
   'postgresql clock',
@@ -57,6 +60,7 @@ export async function recordStoreFindings(
     replicationFinding(server, expected.psql),
     transactionFinding(server, expected.psql),
     migrations,
+    rightsFinding(await records.lackedRights()),
     complete
       ? partitionFinding(server, new MonthCalendar(expected.timeZone), clock.now())
       : skipped('usage partitions', 'see above'),
@@ -176,6 +180,20 @@ async function migrationFinding(records: RecordStore): Promise<[Finding, boolean
   } catch (error) {
     return [failure(check, error), false];
   }
+}
+
+/** Only the leader makes partitions: workers and the API of a fleet may have a user that does not. */
+export function rightsFinding({ role, always, monthly }: LackedRights): Finding {
+  const [needed] = always;
+  if (needed !== undefined) {
+    return failed(RIGHTS, `${role} cannot be used: ${needed.message}`, { hint: needed.remedy });
+  }
+  const [partitions] = monthly;
+  if (partitions === undefined) return ok(RIGHTS, 'its user has all rights that cardpoll needs');
+  const detail = `${role} may not make or drop monthly partitions (${partitions.message}): no usage is written in a month without one`;
+  return warning(RIGHTS, detail, {
+    hint: `${partitions.remedy} Or run cardpoll migrate up as the owner each day, which makes them (docs/security.md).`,
+  });
 }
 
 /** The leader creates the partitions. The usage of a month without one cannot be written. */

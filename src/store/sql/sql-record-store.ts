@@ -9,6 +9,7 @@ import { sqlAlerts } from './alerts/alerts.ts';
 import { sqlAudit, sqlMadeChanges } from './audit/audit.ts';
 import { sqlCards } from './cards/cards.ts';
 import { sqlCleanup } from './cleanup/cleanup.ts';
+import { findLackedRights } from './client/missing-rights.ts';
 import { inTransaction, type SqlClient, type SqlTransaction } from './client/sql-client.ts';
 import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';
@@ -79,6 +80,7 @@ export function sqlRecordStore(
     identity: async () => (kind === 'embedded' ? kind : readIdentity(kept)),
     fleet: () => readFleet(kept),
     server: () => db.one('server', APPLICATION_NAME),
+    lackedRights: () => findLackedRights(kept),
     lockHolders: () => db.rows<LockHolder>('lockHolders', APPLICATION_NAME),
     close: () => client.close(),
   };

@@ -164,6 +164,74 @@ describe('the hint of a missing right grants it:', () => {
   });
 });
 
+describe('the rights that a user lacks are known before it needs them:', () => {
+  let own: string;
+  beforeAll(async () => {
+    own = await freshDatabase();
+  });
+  const DAILY = `${ALL_RIGHTS}; GRANT CREATE ON SCHEMA public TO %`;
+
+  it.each([
+    ['none of the owner', null, [], []],
+    [
+      'all',
+      '',
+      ['permission denied for table', 'permission denied for sequence'],
+      ['permission denied for schema public', 'must be owner of table'],
+    ],
+    [
+      'DELETE on one table, for one',
+      `${DAILY}; REVOKE DELETE ON card_stops FROM %`,
+      ['permission denied for table card_stops'],
+      ['must be owner of table audit'],
+    ],
+    [
+      'USAGE on a sequence, which is of no identity column',
+      `${DAILY}; REVOKE USAGE ON SEQUENCE audit_id FROM %`,
+      ['permission denied for sequence audit_id'],
+      ['must be owner of table audit'],
+    ],
+    [
+      'partitions only',
+      ALL_RIGHTS,
+      [],
+      ['permission denied for schema public', 'must be owner of table audit'],
+    ],
+  ])('%s', async (_, rights, always, monthly) => {
+    const store = await open(rights === null ? own : await newRole(own, rights));
+    const lacked = await store.lackedRights();
+    expect(lacked.always.map(({ message }) => message)).toEqual(
+      always.map((one) => expect.stringContaining(one)),
+    );
+    expect(lacked.monthly.map(({ message }) => message)).toEqual(
+      monthly.map((one) => expect.stringContaining(one)),
+    );
+  });
+
+  it('what the remedies grant is not lacked any more', async () => {
+    const store = await open(await newRole(own, ''));
+    const { always, monthly } = await store.lackedRights();
+    for (const { remedy } of [...always, ...monthly]) await obey(own, remedy);
+    const left = await store.lackedRights();
+    for (const { remedy } of [...left.always, ...left.monthly]) await obey(own, remedy);
+    expect(await store.lackedRights()).toEqual({ role: '', always: [], monthly: [] });
+  });
+
+  it('an advisory lock, temporary tables, and none before there are tables', async () => {
+    const database = await emptyDatabase();
+    const name = new URL(database).pathname.slice(1);
+    const store = await open(await newRole(database, 'GRANT ALL ON SCHEMA public TO %'));
+    expect(await store.lackedRights()).toEqual({ role: '', always: [], monthly: [] });
+    await store.migrations.up();
+    await query(database, `REVOKE ALL ON DATABASE "${name}" FROM PUBLIC`);
+    await query(database, 'REVOKE EXECUTE ON FUNCTION pg_advisory_xact_lock(bigint) FROM PUBLIC');
+    expect((await store.lackedRights()).always.map(({ message }) => message)).toEqual([
+      'permission denied for function pg_advisory_xact_lock',
+      `permission denied to create temporary tables in database "${name}"`,
+    ]);
+  });
+});
+
 it.each([
   ['TABLE', 'CREATE TABLE # (id int)'],
   ['INDEX', 'CREATE TABLE t (id int); CREATE INDEX # ON t (id); ALTER TABLE t OWNER TO %'],

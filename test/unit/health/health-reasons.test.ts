@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type ClockGap,
+  failingCauses,
   logCauses,
   putBackCauses,
   reloadCauses,
@@ -496,6 +497,25 @@ describe('reasons of the fleet', () => {
       { code: 'logs_not_written', severity: 'warning', text: `b${said}`, command: 'cardpoll doctor' },
     ]);
     expect(logCauses([full('a'), full('b')])).toMatchObject([{ text: `2 of 2 instances${said}` }]);
+  });
+
+  it('name the part that has failed longest, and the instances in which parts fail', () => {
+    const failing = (id: string, part: string, sinceMs: number) =>
+      instanceOf(id, { failing: { part, sinceMs, reason: 'permission denied for schema public' } });
+    const [later, first] = [failing('b', 'cleaner', 2_000), failing('c', 'reaper', 1_000)];
+    expect(failingCauses([instanceOf('a'), instanceOf('d', { failing: null })])).toEqual([]);
+    expect(failingCauses([instanceOf('a'), first])).toEqual([
+      {
+        code: 'part_failing',
+        severity: 'alert',
+        text: 'c: the part reaper fails: permission denied for schema public',
+        command: 'cardpoll doctor',
+        sinceMs: 1_000,
+      },
+    ]);
+    expect(failingCauses([instanceOf('a'), later, first])).toMatchObject([
+      { text: expect.stringMatching(/^2 of 3 instances: the part reaper fails/), sinceMs: 1_000 },
+    ]);
   });
 
   it('name the instances whose settings have different modes of stops, until an operator has set it', () => {

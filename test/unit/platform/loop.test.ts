@@ -1,7 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ErrorReporter, type LoopErrorHandler, LoopService, Pulse } from '../../../src/platform/loop.ts';
+import { CardpollError } from '../../../src/platform/errors.ts';
+import {
+  ErrorReporter,
+  failingPart,
+  type LoopErrorHandler,
+  LoopService,
+  Pulse,
+} from '../../../src/platform/loop.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -144,6 +151,39 @@ describe('the pulse of loops', () => {
     expect(pulse.stuck()).toEqual(['stuck']);
     stuck.passes += 1;
     expect(pulse.stuck()).toEqual([]);
+  });
+});
+
+describe('the part that fails', () => {
+  const refused = () => {
+    throw new Error('permission denied');
+  };
+
+  it('is a loop whose passes have failed for a minute, until one ends well', async () => {
+    subject.pass = refused;
+    await subject.start();
+    await clock.run(59_000);
+    expect(failingPart([subject], clock)).toBeNull();
+    await clock.run(6_000);
+    expect(failingPart([subject], clock)).toEqual({
+      part: 'subject',
+      forMs: 65_000,
+      reason: 'permission denied',
+    });
+    subject.pass = () => 1_000;
+    await clock.run(6_000);
+    expect(failingPart([subject], clock)).toBeNull();
+  });
+
+  it('is none while a store does not answer, or a lock is held', async () => {
+    for (const kind of ['unavailable', 'busy'] as const) {
+      subject.pass = () => {
+        throw new CardpollError(kind, 'x', 'away');
+      };
+      await subject.start();
+      await clock.run(120_000);
+      expect(failingPart([subject], clock)).toBeNull();
+    }
   });
 });
 

@@ -27,6 +27,8 @@ export interface InstanceInfo {
   readonly reloadFailure: { readonly sinceMs: number; readonly reason: string } | null;
   /** A log file whose lines wait or are dropped, and why; null while all are written. */
   readonly logTrouble: string | null;
+  /** A part of its engine that has failed for a minute, although the stores answer; absent in an older version. */
+  readonly failing?: { readonly part: string; readonly sinceMs: number; readonly reason: string } | null;
   /** IANA name of the time zone of its usage months; null: an instance of an older version, which does not say. */
   readonly timeZone: string | null;
   /** The setting stops.mode of this instance; null: an instance of an older version, which does not say. */
@@ -57,7 +59,14 @@ const AGREE_MS = 1_000;
 
 /** @returns the instance with times by the store's clock, which dates all else. */
 export function byStoreClock(instance: InstanceInfo): InstanceInfo {
-  const { breakers, databaseOutage, reloadFailure, outsideHeartbeat, putBack = [] } = instance;
+  const {
+    breakers,
+    databaseOutage,
+    reloadFailure,
+    outsideHeartbeat,
+    failing = null,
+    putBack = [],
+  } = instance;
   const aheadMs = instance.clockAheadMs ?? 0;
   if (Math.abs(aheadMs) <= AGREE_MS) return instance;
   const begun = <T extends { readonly sinceMs: number }>(one: T) => ({
@@ -74,6 +83,7 @@ export function byStoreClock(instance: InstanceInfo): InstanceInfo {
     })),
     databaseOutage: databaseOutage && begun(databaseOutage),
     reloadFailure: reloadFailure && begun(reloadFailure),
+    failing: failing && begun(failing),
     putBack: putBack.map((one) => ({ ...one, atMs: one.atMs - aheadMs })),
     outsideHeartbeat: outsideHeartbeat && {
       ...outsideHeartbeat,

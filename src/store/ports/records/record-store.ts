@@ -54,9 +54,28 @@ export interface RecordStore {
   fleet(): Promise<Fleet>;
   /** @returns the state of the database server. */
   server(): Promise<RecordServer>;
+  /** @returns what its user may not do of what cardpoll does. */
+  lackedRights(): Promise<LackedRights>;
   /** @returns who holds the locks that keep daemons from the tables of the schedule, the longest transaction first. */
   lockHolders(): Promise<readonly LockHolder[]>;
   close(): Promise<void>;
+}
+
+/** Rights that the user of the record store lacks; both lists are empty before the tables exist. */
+export interface LackedRights {
+  /** '' when it lacks none. */
+  readonly role: string;
+  /** Without these nothing is polled. */
+  readonly always: readonly LackedRight[];
+  /** Without these no monthly partition is made or dropped, which the leader does. */
+  readonly monthly: readonly LackedRight[];
+}
+
+interface LackedRight {
+  /** In the words in which the database would refuse. */
+  readonly message: string;
+  /** A sentence that ends with the statement that grants it. */
+  readonly remedy: string;
 }
 
 export interface LockHolder {

@@ -36,7 +36,7 @@ const POSTGRES = [
   'postgresql replication',
   'postgresql transactions',
   'migrations',
-].concat(['usage partitions', 'postgresql size', 'postgresql clock']);
+].concat(['postgresql rights', 'usage partitions', 'postgresql size', 'postgresql clock']);
 
 let database: OperatedStores;
 let live: LiveStore;

@@ -111,7 +111,10 @@ it('keeps partitions ahead of the calendar, once an hour, and at once again afte
   expect(months).toEqual(['2026-11', '2026-11']);
   isAway = true;
   clock.advance(3_600_000);
+  await dieHolding([1], 1_000);
+  clock.advance(2_000);
   await expect(reaper.runOnce()).rejects.toThrow('away');
+  expect(lines, 'all else is done').toMatchObject([{ slots: 1 }, { worker_id: 'dead' }]);
   isAway = false;
   await reaper.runOnce();
   expect(months).toEqual(['2026-11', '2026-11', '2026-12']);

@@ -8,6 +8,7 @@ import { CardpollError } from '../../../../src/platform/errors.ts';
 import type { LiveServer, MissingRights } from '../../../../src/store/ports/live/live-store.ts';
 import type {
   HeldSnapshot,
+  LackedRights,
   RecordServer,
   RecordStore,
 } from '../../../../src/store/ports/records/record-store.ts';
@@ -294,8 +295,10 @@ describe('a PostgreSQL', () => {
     status = async () => [applied('1'), applied('2')],
     instances = 1,
     enabled = true,
+    lacked: Partial<LackedRights> = {},
   ) {
     const records = {
+      lackedRights: async () => ({ role: 'run', always: [], monthly: [], ...lacked }),
       server: async () => ({ ...WELL, ...server }),
       migrations: { status },
       cleanup: { configs: async () => [{ target: 'usage_records', retentionDays: 180, enabled }] },
@@ -314,10 +317,30 @@ describe('a PostgreSQL', () => {
       'postgresql replication: ok: 0 standbys',
       'postgresql transactions: ok: no old transaction keeps dead rows',
       'migrations: ok: all 2 applied',
+      'postgresql rights: ok: its user has all rights that cardpoll needs',
       'usage partitions: ok: 2026-11 and 3 months ahead',
       'postgresql size: ok: 6.1 GB; usage records take 1.0 GB a day and are kept for 180 days: 180.0 GB in all',
       'postgresql clock: ok: +0 ms against this machine',
     ]);
+  });
+
+  it('a user that lacks rights: a failure without a needed one, a warning without partitions', async () => {
+    const refused = (message: string) => [{ message, remedy: 'Run: GRANT ...' }];
+    const rights = async (lacked: Partial<LackedRights>) =>
+      (await look({}, undefined, 1, true, lacked)).find(({ check }) => check === 'postgresql rights');
+    const monthly = refused('must be owner of table audit');
+    expect(await rights({ monthly })).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining(
+        'run may not make or drop monthly partitions (must be owner of table audit)',
+      ),
+      hint: expect.stringMatching(/^Run: GRANT .* Or run cardpoll migrate up as the owner each day/),
+    });
+    expect(await rights({ always: refused('permission denied for table cards'), monthly })).toMatchObject({
+      status: 'failed',
+      detail: 'run cannot be used: permission denied for table cards',
+      hint: 'Run: GRANT ...',
+    });
   });
 
   it.each<[string, RecordServer['usageRecords'], boolean, string]>([
@@ -447,13 +470,15 @@ describe('a PostgreSQL', () => {
   it('lacks migrations, or cannot list them: then the partitions are not checked', async () => {
     const missing = (id: string) => ({ ...applied(id), appliedAtMs: null });
     const some = async () => [applied('1'), missing('2'), missing('3')] as ReturnType<typeof applied>[];
-    expect(briefly(await look({}, some)).slice(5, 8)).toEqual([
+    expect(briefly(await look({}, some)).slice(5, 9)).toEqual([
       'migrations: warning: missing: 2, 3; the next daemon that starts applies them',
+      'postgresql rights: ok: its user has all rights that cardpoll needs',
       'usage partitions: skipped: see above',
       'postgresql size: skipped: see above',
     ]);
-    expect(briefly(await look({}, () => Promise.reject(new Error('odd')))).slice(5, 8)).toEqual([
+    expect(briefly(await look({}, () => Promise.reject(new Error('odd')))).slice(5, 9)).toEqual([
       'migrations: failed: odd',
+      'postgresql rights: ok: its user has all rights that cardpoll needs',
       'usage partitions: skipped: see above',
       'postgresql size: skipped: see above',
     ]);
@@ -467,6 +492,7 @@ describe('a PostgreSQL', () => {
       'postgresql replication: skipped: see above',
       'postgresql transactions: skipped: see above',
       'migrations: skipped: see above',
+      'postgresql rights: skipped: see above',
       'usage partitions: skipped: see above',
       'postgresql size: skipped: see above',
       'postgresql clock: skipped: see above',
