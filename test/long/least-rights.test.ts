@@ -70,7 +70,7 @@ it('a user without ownership polls, imports, stops and resumes cards, and is war
     ...PATIENCE,
     what: 'the start',
   });
-  expect((await reasons()).map(({ code }) => code)).toEqual([]);
+  expect((await reasons()).map(({ code }) => code)).not.toContain('part_failing');
   expect(await fleet.logged('the user of the database may not make monthly partitions')).toHaveLength(1);
   expect(await fleet.logged('part of the engine failed')).toEqual([]);
 });
