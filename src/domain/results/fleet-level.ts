@@ -24,6 +24,8 @@ export const FEW_OVER = 20;
 const ALIKE = 1.06;
 /** Of the cards that are read: when so many step over their package, more is wrong than a bill. */
 const MANY_SHARE = 0.1;
+/** So many cards of other carriers would have stepped, if they did: by chance none of five does once in 150 times. */
+const ENOUGH_OF_OTHERS = 5;
 
 /**
  * @param sample cards that are over their package since the readings jumped
@@ -83,13 +85,24 @@ export function compareReadings(sample: readonly OverCard[], pace: ReadingPace):
   const levels = [levelAtOnce(stepped, pace.ofFleet), ...carriers.map(({ level }) => level)];
   if (!levels.includes('step')) return { level: levels.includes('many') ? 'many' : 'calm' };
   const [alone, another] = carriers.filter(({ level }) => level === 'step');
-  const isOne = alone !== undefined && another === undefined && pace.ofCarriers.size > 1;
+  const isOne = alone !== undefined && another === undefined && isAlone(alone.carrierId, stepped, pace);
   const carrierId = isOne ? alone.carrierId : null;
   const ofLevel = stepped.filter((card) => carrierId === null || card.carrierId === carrierId);
   const factors = ofLevel
     .map(({ beforeMb, shownMb }) => shownMb / (beforeMb as number))
     .sort((a, b) => a - b);
   return { level: 'step', carrierId, factor: factors[Math.floor(factors.length / 2)] as number };
+}
+
+/**
+ * Whether only the cards of a carrier step: enough cards of others were read meanwhile to know that theirs do not. A step of the whole
+ * fleet shows first where most cards are read.
+ */
+function isAlone(carrierId: number, stepped: readonly OverCard[], pace: ReadingPace): boolean {
+  const ofCarrier = pace.ofCarriers.get(carrierId) ?? 0;
+  const itsOwn = stepped.filter((card) => card.carrierId === carrierId).length;
+  const expected = (itsOwn * (pace.ofFleet - ofCarrier)) / ofCarrier;
+  return expected >= ENOUGH_OF_OTHERS && stepped.length - itsOwn < expected / 4;
 }
 
 /** @param cards that stepped over their package, the latest first @param perSecond cards that are read */

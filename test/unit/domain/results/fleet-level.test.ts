@@ -115,6 +115,24 @@ describe('cards that go over their package', () => {
       { level: 'many' },
     ],
     [
+      'the first of a large carrier, alike: whether others step is not known yet',
+      over(30, 17, eightfold),
+      pace(60, 57, 3),
+      { level: 'step', carrierId: null },
+    ],
+    [
+      'those of a large carrier, alike, while enough of the others were read that do not step',
+      over(120, 17, eightfold),
+      pace(60, 57, 3),
+      { level: 'step', carrierId: 1 },
+    ],
+    [
+      'those of a large carrier, alike, and as many of a small one as are read',
+      [...over(120, 17, eightfold), ...over(6, 350, eightfold, 2)],
+      pace(60, 57, 3),
+      { level: 'step', carrierId: null },
+    ],
+    [
       'those of two carriers, alike',
       [...over(30, 17, eightfold), ...over(30, 17, eightfold, 2)],
       pace(60, 30, 30),
