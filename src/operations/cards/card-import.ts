@@ -15,6 +15,9 @@ import {
   TOO_MANY_OVER_PACKAGE,
 } from '../../domain/cards/card.ts';
 import type { TakenNumber } from '../../domain/cards/taken-numbers.ts';
+import { CardCounts } from '../../domain/schedule/card-counts.ts';
+import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
+import { TASK_TYPES } from '../../domain/task-type.ts';
 import { grouped } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type {
@@ -31,6 +34,8 @@ import { SeenNumbers } from './seen-numbers.ts';
 
 export interface ImportOptions extends Pick<ImportChunkOptions, 'dryRun' | 'overwriteVerified' | 'month'> {
   readonly format: ImportFormat;
+  /** Of the present configs: which of the cards they select. */
+  readonly matcher: ConfigMatcher;
   /** Ignores unknown columns, which are refused otherwise. */
   readonly ignoreColumns?: boolean;
   /** The import ends before it puts more cards over their package; default: no limit. */
@@ -45,6 +50,8 @@ export type ChunkWriter = Pick<CardRecords, 'importChunk'>;
 const CHUNK_ROWS = 10_000;
 const MAX_ERRORS = 1_000;
 const MAX_DOUBTFUL = 20;
+/** Of each task type, those with most cards. */
+const CARRIERS_NAMED = 10;
 
 /**
  * @throws CardpollError `bad_data` for a file that is refused as a whole (wrong header, empty); the errors of the input
@@ -92,6 +99,8 @@ class CardImporter {
     roundedIccids: 0,
     twinIccids: 0,
   };
+  /** Of the cards that are kept. */
+  readonly #cardCounts = new CardCounts();
   readonly #doubtful: ImportReport['doubtful'][number][] = [];
   readonly #errors: ImportReport['errors'][number][] = [];
   /** Rows of the current chunk with their line numbers, by card id: a chunk must not name a card twice. */
@@ -194,6 +203,12 @@ class CardImporter {
       errorsTruncated: this.#counts.rejected > this.#errors.length,
       ignoredColumns: [...this.#ignored],
       doubtful: this.#doubtful,
+      unselected: TASK_TYPES.flatMap((taskType) =>
+        this.#cardCounts
+          .unselected(taskType, this.options.matcher)
+          .slice(0, CARRIERS_NAMED)
+          .map((found) => ({ taskType, ...found })),
+      ),
     };
   }
 
@@ -245,11 +260,14 @@ class CardImporter {
     this.#counts.inserted += result.inserted;
     this.#counts.updated += result.updated;
     this.#counts.unchanged += result.unchanged;
-    for (const row of conflicts.size === 0 ? [] : rows) {
-      const conflict = conflicts.get(row.row.cardId);
-      if (conflict === undefined) continue;
-      if (which === 'last' || this.#taken.length >= CHUNK_ROWS) this.#reject(row.line, belongsTo(conflict));
-      else this.#taken.push(row);
+    for (const row of rows) {
+      const { cardId, carrierId, realNameVerified } = row.row;
+      const conflict = conflicts.get(cardId);
+      if (conflict === undefined) {
+        this.#cardCounts.add({ carrierId, realNameVerified: realNameVerified ?? false });
+      } else if (which === 'last' || this.#taken.length >= CHUNK_ROWS) {
+        this.#reject(row.line, belongsTo(conflict));
+      } else this.#taken.push(row);
     }
   }
 

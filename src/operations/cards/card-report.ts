@@ -1,5 +1,6 @@
 // The reports of cards: one in full, a stretch of the list, and an import. Made by cards.ts and card-import.ts.
 import { z } from 'zod';
+import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { ListedCard } from '../../store/ports/records/card-records.ts';
 import { perTaskTypeOf, type ReportOf, report } from '../report.ts';
 
@@ -48,6 +49,11 @@ export const importReport = report('CardImportReport', {
     .int()
     .describe(
       'Cards that cardpoll stopped, and that fit the larger package which they get: they stay stopped until they are resumed',
+    ),
+  unselected: z
+    .array(z.object({ taskType: z.enum(TASK_TYPES), carrierId: z.int(), cards: z.int() }))
+    .describe(
+      'Cards of the file that no enabled config of a task type selects: they are not polled. By carrier, the ten with most cards of each type',
     ),
   newIccids: z.int().describe('Cards that get an ICCID: new ones, and known ones that had another'),
   roundedIccids: z

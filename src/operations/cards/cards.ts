@@ -5,6 +5,7 @@ import type { Actor } from '../../domain/audit.ts';
 import type { CardFilter } from '../../domain/cards/card-filter.ts';
 import { usedInMonth } from '../../domain/cards/usage-month.ts';
 import { dateOf } from '../../domain/date-of.ts';
+import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { CardRecord } from '../../store/ports/records/card-records.ts';
@@ -45,9 +46,13 @@ export class CardOperations {
    * Imports cards from the bytes of a file. Rows become visible during the import; a failed or interrupted import keeps
    * them and can be repeated. @throws CardpollError `bad_data` for a file that is not readable as `format`.
    */
-  async import(actor: Actor, input: Readable, how: Omit<ImportOptions, 'month'>): Promise<ImportReport> {
+  async import(
+    actor: Actor,
+    input: Readable,
+    how: Omit<ImportOptions, 'month' | 'matcher'>,
+  ): Promise<ImportReport> {
     const { cards } = this.deps.records;
-    const options = { ...how, month: this.month() };
+    const options = { ...how, month: this.month(), matcher: await this.#matcher() };
     if (options.dryRun === true) return importCards(cards, input, options);
     // One entry before the first card is written, and one with the result. An import that writes nothing leaves no entry.
     const record = (verb: string, after: object) =>
@@ -65,7 +70,14 @@ export class CardOperations {
     };
     try {
       const report = await importCards({ importChunk }, input, options);
-      const { errors: _, errorsTruncated: __, ignoredColumns: ___, doubtful: ____, ...counts } = report;
+      const {
+        errors: _,
+        errorsTruncated: __,
+        ignoredColumns: ___,
+        doubtful: ____,
+        unselected: _____,
+        ...counts
+      } = report;
       if (begun) await record('end', counts);
       return report;
     } catch (error) {
@@ -79,7 +91,7 @@ export class CardOperations {
    * Reads the file as an import does and writes nothing.
    * @param onFormer gets the cards that the import would update, as they are: rows of an import that takes it back.
    */
-  preview(
+  async preview(
     input: Readable,
     how: Pick<ImportOptions, 'format' | 'ignoreColumns' | 'overwriteVerified'>,
     onFormer: (former: string) => Promise<void>,
@@ -90,7 +102,14 @@ export class CardOperations {
       if (result.former.length > 0) await onFormer(result.former.map(jsonLine).join(''));
       return result;
     };
-    return importCards({ importChunk }, input, { ...how, dryRun: true, month: this.month() });
+    return importCards({ importChunk }, input, {
+      ...{ ...how, dryRun: true },
+      ...{ month: this.month(), matcher: await this.#matcher() },
+    });
+  }
+
+  async #matcher(): Promise<ConfigMatcher> {
+    return new ConfigMatcher(await this.deps.records.configs.list());
   }
 
   /** @returns the next matching cards in id order; there may be none although more follow. */

@@ -548,6 +548,21 @@ describe('cards import', () => {
     ]);
   });
 
+  it('names cards that no config selects, and cards that may be resumed, with the command for each', async () => {
+    const forgotten = {
+      stopped_within: 4,
+      unselected: [{ task_type: 'realname', carrier_id: 7, cards: 100 }],
+    };
+    const { env } = await daemonThatSays(json({ ...rejected, rejected: 0, errors: [], ...forgotten }));
+    const { code, stderr } = await cli(['cards', 'import', file('seven.csv', 'card_id,iccid\n')], { env });
+    expect(code).toBe(0);
+    expect(stderr.split('\n').slice(-3)).toEqual([
+      '100 cards of carrier 7: not polled, as no enabled realname config selects them (`cardpoll configs`)',
+      '4 of these cards are stopped and fit their new package: `cardpoll stops resume --within --reason "..."` resumes them',
+      '',
+    ]);
+  });
+
   it('accepts a tenth more cards over their package than were confirmed, and ends with 75 at more', async () => {
     const { env, requests } = await daemonThatSays((request, response) =>
       request.line.includes('/preview')

@@ -1,13 +1,13 @@
 // `cardpoll cards import`: imports cards from a file or standard input. A file is tried first: the cards that it changes are
 // kept as they are, and it asks before it puts running cards over their package or writes ICCIDs that may be wrong. Standard
 // input can be read only once, so neither happens, and the daemon ends such an import instead. Ctrl-C ends the file after the row
+// that is being sent, so that the daemon can still report what it has kept.
 
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
 import { DOUBTFUL_ICCIDS, TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
 import { plainText } from '../../../domain/plain-text.ts';
-// that is being sent, so that the daemon can still report what it has kept.
 import { cardCount, countWords, grouped } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_BAD_DATA, EXIT_OK } from '../../../platform/exit-codes.ts';
@@ -160,7 +160,12 @@ const importFields = fieldList<ImportBody>((body, style) => {
 
 /** Cards that nothing looks after unless an operator does. A daemon of an older version does not count them. */
 function nameForgotten({ io }: CommandContext, body: Partial<ImportBody>): void {
-  const { stopped_within: within = 0 } = body;
+  const { stopped_within: within = 0, unselected = [] } = body;
+  for (const { task_type: taskType, carrier_id: carrierId, cards } of unselected) {
+    io.stderr.write(
+      `${cardCount(cards)} of carrier ${carrierId}: not polled, as no enabled ${taskType} config selects them (\`cardpoll configs\`)\n`,
+    );
+  }
   if (within === 0) return;
   const [are, their] =
     within === 1 ? ['is stopped and fits its', 'it'] : ['are stopped and fit their', 'them'];

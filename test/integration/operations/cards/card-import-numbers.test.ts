@@ -2,6 +2,7 @@
 // waits for the proof is written later than the rows around it.
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigMatcher } from '../../../../src/domain/schedule/polling-config.ts';
 import { importCards } from '../../../../src/operations/cards/card-import.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
@@ -21,6 +22,8 @@ beforeEach(async () => {
 });
 afterAll(() => store.close());
 
+/** No configs: none of a task type, so no card is said to be selected by none of them. */
+const NONE = new ConfigMatcher([]);
 const iccidOf = (cardId: number) => `8986${String(cardId).padStart(16, '0')}`;
 
 function* semicolons(allowances: readonly string[]): Generator<string> {
@@ -29,7 +32,7 @@ function* semicolons(allowances: readonly string[]): Generator<string> {
 }
 
 const importOf = (allowances: readonly string[]) =>
-  importCards(store.cards, Readable.from(semicolons(allowances)), { format: 'csv' });
+  importCards(store.cards, Readable.from(semicolons(allowances)), { matcher: NONE, format: 'csv' });
 const ALL = { carrierId: null, status: null, stopped: null, vendorId: null };
 const stored = async () => (await store.cards.list(ALL, 0, 100)).cards.map(({ allowanceMb }) => allowanceMb);
 
@@ -81,9 +84,9 @@ describe('a number that may be read in two ways', () => {
   it('is not read where only other columns have decimals', async () => {
     const lines = ['card_id;iccid;allowance_mb;price', `1;${iccidOf(1)};1.024;9,90`];
     const input = Readable.from([lines.join('\n')]);
-    await expect(importCards(store.cards, input, { format: 'csv', ignoreColumns: true })).rejects.toThrow(
-      "'1.024' is 1024",
-    );
+    await expect(
+      importCards(store.cards, input, { matcher: NONE, format: 'csv', ignoreColumns: true }),
+    ).rejects.toThrow("'1.024' is 1024");
   });
 
   it('is read in a JSON text by the same rule, and a JSON number has a point', async () => {
@@ -93,10 +96,12 @@ describe('a number that may be read in two ways', () => {
           (allowance_mb, i) => `${JSON.stringify({ card_id: i + 1, iccid: iccidOf(i + 1), allowance_mb })}\n`,
         ),
       );
-    await expect(importCards(store.cards, rows('1.024', 1.5), { format: 'ndjson' })).rejects.toMatchObject({
+    await expect(
+      importCards(store.cards, rows('1.024', 1.5), { matcher: NONE, format: 'ndjson' }),
+    ).rejects.toMatchObject({
       code: 'ambiguous_numbers',
     });
-    await importCards(store.cards, rows(1.024, null), { format: 'ndjson' });
+    await importCards(store.cards, rows(1.024, null), { matcher: NONE, format: 'ndjson' });
     expect(await stored()).toEqual([1.024, null]);
   });
 
@@ -109,7 +114,7 @@ describe('a number that may be read in two ways', () => {
   it('waits over chunks, and the first row of a card still counts', async () => {
     const many = Array.from({ length: 25_000 }, (_, i) => (i % 2 === 0 ? '1.024' : '500'));
     const lines = [...semicolons([...many, '2,5']), `1;${iccidOf(90_000)};7\n`];
-    const report = await importCards(store.cards, Readable.from(lines), { format: 'csv' });
+    const report = await importCards(store.cards, Readable.from(lines), { matcher: NONE, format: 'csv' });
     expect(report).toMatchObject({
       received: 25_002,
       inserted: 25_001,

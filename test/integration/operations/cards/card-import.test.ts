@@ -2,6 +2,8 @@
 // tests of card-file, and what a chunk does to cards in the contract suite.
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
+import type { TaskType } from '../../../../src/domain/task-type.ts';
 import { importCards } from '../../../../src/operations/cards/card-import.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
@@ -11,6 +13,8 @@ import { Gate } from '../../../support/gated-port.ts';
 import { query } from '../../../support/postgres-server.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
+/** No configs: none of a task type, so no card is said to be selected by none of them. */
+const NONE = new ConfigMatcher([]);
 const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified\n';
 
 let url: string;
@@ -73,7 +77,7 @@ describe('importCards', () => {
       chunks.push([rows.length, options?.expectNew]);
       return store.cards.importChunk(rows, options);
     };
-    const first = await importCards({ importChunk }, fleet(25_000), { format: 'csv' });
+    const first = await importCards({ importChunk }, fleet(25_000), { matcher: NONE, format: 'csv' });
     const none = { rejected: 0, overPackage: 0, errors: [], errorsTruncated: false, ignoredColumns: [] };
     expect(first).toMatchObject({ received: 25_000, inserted: 25_000, updated: 0, unchanged: 0, ...none });
     const expected = [
@@ -83,9 +87,31 @@ describe('importCards', () => {
     ];
     expect(chunks.splice(0)).toEqual(expected);
     expect(await store.cards.count()).toBe(25_000);
-    const again = await importCards({ importChunk }, fleet(25_000), { format: 'csv' });
+    const again = await importCards({ importChunk }, fleet(25_000), { matcher: NONE, format: 'csv' });
     expect(chunks).toEqual(expected.map(([rows]) => [rows, false]));
     expect(again).toMatchObject({ received: 25_000, inserted: 0, updated: 0, unchanged: 25_000, ...none });
+  });
+
+  it('names carriers whose cards no enabled config selects, of the rows that are kept', async () => {
+    const config = (taskType: TaskType, carrierId: number | null, status: 0 | 1): PollingConfig => ({
+      ...{ id: 1, name: taskType, taskType, carrierId, status, cardCondition: 'any', priority: 1 },
+      ...{ intervalSeconds: 60 },
+    });
+    const matcher = new ConfigMatcher([
+      config('realname', null, 1),
+      config('carddata', 1, 1),
+      config('package', 1, 0),
+    ]);
+    const rows = [
+      `1,${iccidOf(1)},1,1,1024,`,
+      `2,${iccidOf(2)},7,1,1024,true`,
+      `3,${iccidOf(3)},7,1,1024,`,
+      `4,${iccidOf(3)},9,1,1024,`,
+    ];
+    const input = Readable.from([Buffer.from(`${HEADER}${rows.join('\n')}\n`)]);
+    const report = await importCards(store.cards, input, { matcher, format: 'csv' });
+    expect(report).toMatchObject({ inserted: 3, rejected: 1 });
+    expect(report.unselected).toEqual([{ taskType: 'carddata', carrierId: 7, cards: 2 }]);
   });
 
   it('copies a chunk of new cards straight into their table', async () => {
@@ -104,7 +130,10 @@ describe('importCards', () => {
 
   it('refuses a vendor id that another card has, by line, with the card named', async () => {
     const file = (...rows: string[]) => csv('card_id,iccid,vendor_id', ...rows);
-    await importCards(store.cards, file(`1,${iccidOf(1)},sim-a`, `2,${iccidOf(2)},sim-b`), { format: 'csv' });
+    await importCards(store.cards, file(`1,${iccidOf(1)},sim-a`, `2,${iccidOf(2)},sim-b`), {
+      matcher: NONE,
+      format: 'csv',
+    });
     const rows = [
       `1,${iccidOf(1)},sim-b`, // of a card whose row keeps it
       `2,${iccidOf(2)},sim-b`,
@@ -119,14 +148,14 @@ describe('importCards', () => {
       { line: 4, message: 'vendor_id sim-a belongs to card 1' },
     ];
     for (const dryRun of [true, false]) {
-      const report = await importCards(store.cards, file(...rows), { format: 'csv', dryRun });
+      const report = await importCards(store.cards, file(...rows), { matcher: NONE, format: 'csv', dryRun });
       expect(report).toMatchObject({ inserted: 3, updated: 0, rejected: 3, errors });
     }
   });
 
   it('exchanges ICCIDs between cards whose rows are far apart', async () => {
     const far = 25_000;
-    await importCards(store.cards, fleet(far), { format: 'csv' });
+    await importCards(store.cards, fleet(far), { matcher: NONE, format: 'csv' });
     const change = { 1: far, [far]: 1, 12345: far + 1, 2: 12_345 } as Record<number, number>;
     const file = (only: (id: number) => boolean = () => true) =>
       csv(
@@ -138,10 +167,10 @@ describe('importCards', () => {
     const asked = await importCards(
       store.cards,
       file((id) => id !== 2),
-      { format: 'csv', dryRun: true },
+      { matcher: NONE, format: 'csv', dryRun: true },
     );
     expect(asked, 'a dry run').toMatchObject({ updated: 3, rejected: 0, newIccids: 3 });
-    const report = await importCards(store.cards, file(), { format: 'csv' });
+    const report = await importCards(store.cards, file(), { matcher: NONE, format: 'csv' });
     expect(report).toMatchObject({
       received: far,
       updated: 4,
@@ -154,12 +183,13 @@ describe('importCards', () => {
   });
 
   it('refuses a row once, by line, whose number its holder keeps to the end', async () => {
-    await importCards(store.cards, fleet(12_000), { format: 'csv' });
+    await importCards(store.cards, fleet(12_000), { matcher: NONE, format: 'csv' });
     const rows = Array.from(
       { length: 12_000 },
       (_, at) => `${at + 1},${iccidOf(at === 0 ? 12_000 : at + 1)},1,1,1024,`,
     );
     const report = await importCards(store.cards, csv(HEADER.trim(), ...rows.slice(0, -1)), {
+      matcher: NONE,
       format: 'csv',
     });
     const errors = [{ line: 2, message: `iccid ${iccidOf(12_000)} belongs to card 12000` }];
@@ -182,7 +212,7 @@ describe('importCards', () => {
         `0,${iccidOf(9)},1"\r`,
         `8,${iccidOf(8)},1`,
       ),
-      { format: 'csv' },
+      { matcher: NONE, format: 'csv' },
     );
     expect(report).toMatchObject({ received: 8, inserted: 3, updated: 0, unchanged: 0, rejected: 5 });
     expect(report.errors).toEqual([
@@ -197,7 +227,7 @@ describe('importCards', () => {
 
   it('takes no row of a note for a card, and writes nothing of a chunk whose quotes do not match', async () => {
     const file = (...rows: string[]) => csv('card_id,iccid,allowance_mb,note', ...rows);
-    const options = { format: 'csv', ignoreColumns: true } as const;
+    const options = { matcher: NONE, format: 'csv', ignoreColumns: true } as const;
     const note = `1,${iccidOf(1)},100,"was:\n2,${iccidOf(2)},1,old\nsince May"`;
     const report = await importCards(store.cards, file(note, `3,${iccidOf(3)},100,ok`), options);
     expect(report).toMatchObject({ received: 2, inserted: 2, rejected: 0 });
@@ -213,7 +243,7 @@ describe('importCards', () => {
     const report = await importCards(
       store.cards,
       csv(HEADER.trim(), `1,${iccidOf(1)},1,5,,`, `2,${iccidOf(2)},1,1,,`, `1,${iccidOf(1)},1,6,,`),
-      { format: 'csv' },
+      { matcher: NONE, format: 'csv' },
     );
     expect(report).toMatchObject({ received: 3, inserted: 2, rejected: 1 });
     expect(report.errors).toEqual([{ line: 4, message: 'card_id 1 appears in an earlier line, too' }]);
@@ -224,7 +254,7 @@ describe('importCards', () => {
     const rows = Array.from({ length: 25_000 }, (_, i) => `${i + 1},${iccidOf(i + 1)}`);
     const lines = ['card_id,iccid', ...rows, `17,${iccidOf(90_000)}`, `90001,${iccidOf(18)}`];
     for (const dryRun of [true, false]) {
-      const report = await importCards(store.cards, csv(...lines), { format: 'csv', dryRun });
+      const report = await importCards(store.cards, csv(...lines), { matcher: NONE, format: 'csv', dryRun });
       expect(report).toMatchObject({ received: 25_002, inserted: 25_000, updated: 0, rejected: 2 });
       expect(report.errors).toEqual([
         { line: 25_002, message: 'card_id 17 appears in an earlier line, too' },
@@ -236,14 +266,20 @@ describe('importCards', () => {
 
   it('ignores unknown columns only when asked to, and names them', async () => {
     const text = () => csv('card_id,note,iccid', `1,"a ""quoted"" note",${iccidOf(1)}`);
-    await expect(importCards(store.cards, text(), { format: 'csv' })).rejects.toMatchObject({
+    await expect(importCards(store.cards, text(), { matcher: NONE, format: 'csv' })).rejects.toMatchObject({
       code: 'bad_import_header',
       hint: expect.stringContaining('--ignore-columns'),
     });
-    const report = await importCards(store.cards, text(), { format: 'csv', ignoreColumns: true });
+    const report = await importCards(store.cards, text(), {
+      matcher: NONE,
+      format: 'csv',
+      ignoreColumns: true,
+    });
     expect(report).toMatchObject({ inserted: 1, rejected: 0, ignoredColumns: ["'note'"] });
     const row = csv(JSON.stringify({ card_id: 2, iccid: iccidOf(2), colour: 'red' }));
-    expect(await importCards(store.cards, row, { format: 'ndjson', ignoreColumns: true })).toMatchObject({
+    expect(
+      await importCards(store.cards, row, { matcher: NONE, format: 'ndjson', ignoreColumns: true }),
+    ).toMatchObject({
       inserted: 1,
       ignoredColumns: ["'colour'"],
     });
@@ -256,7 +292,7 @@ describe('importCards', () => {
       { card_id: 3, iccid: iccidOf(3), colour: 'red' },
     ];
     const input = csv(...lines.map((line) => JSON.stringify(line)));
-    const report = await importCards(store.cards, input, { format: 'ndjson' });
+    const report = await importCards(store.cards, input, { matcher: NONE, format: 'ndjson' });
     expect(report).toMatchObject({ received: 3, inserted: 2, rejected: 1 });
     expect(report.errors).toEqual([
       { line: 3, message: "unknown field 'colour' (--ignore-columns ignores it)" },
@@ -275,6 +311,7 @@ describe('importCards', () => {
           ? store.cards.importChunk(rows, options)
           : { ...NOTHING_DONE, inserted: rows.length };
       const report = await importCards({ importChunk }, csv(['card_id,iccid', ...lines].join('\n')), {
+        matcher: NONE,
         format: 'csv',
       });
       expect(report).toMatchObject({ received: count + 2, inserted: count + 1, rejected: 1 });
@@ -286,7 +323,7 @@ describe('importCards', () => {
 
   it('lists the first thousand bad rows and counts the others', async () => {
     const input = csv('card_id,iccid', ...Array.from({ length: 1_500 }, () => 'x,y'), `1,${iccidOf(1)}`);
-    const report = await importCards(store.cards, input, { format: 'csv' });
+    const report = await importCards(store.cards, input, { matcher: NONE, format: 'csv' });
     expect(report).toMatchObject({ received: 1_501, inserted: 1, rejected: 1_500, errorsTruncated: true });
     expect(report.errors).toHaveLength(1_000);
     expect(report.errors.at(-1)?.line).toBe(1_001);
@@ -294,7 +331,7 @@ describe('importCards', () => {
 
   it('lists a thousand bad rows without leaving one out', async () => {
     const input = csv('card_id,iccid', ...Array.from({ length: 1_000 }, () => 'x,y'));
-    const report = await importCards(store.cards, input, { format: 'csv' });
+    const report = await importCards(store.cards, input, { matcher: NONE, format: 'csv' });
     expect(report).toMatchObject({ rejected: 1_000, errorsTruncated: false });
     expect(report.errors).toHaveLength(1_000);
   });
@@ -305,7 +342,7 @@ describe('importCards', () => {
     ['a wrong header', 'id,iccid\n1,2\n', 'bad_import_header'],
   ])('refuses %s as a whole', async (_, text, code) => {
     const input = Readable.from([text]);
-    await expect(importCards(store.cards, input, { format: 'csv' })).rejects.toMatchObject({
+    await expect(importCards(store.cards, input, { matcher: NONE, format: 'csv' })).rejects.toMatchObject({
       kind: 'bad_data',
       code,
     });
@@ -320,11 +357,13 @@ describe('importCards', () => {
         throw new Error('connection lost');
       })(),
     );
-    await expect(importCards(store.cards, broken, { format: 'csv' })).rejects.toThrow('connection lost');
+    await expect(importCards(store.cards, broken, { matcher: NONE, format: 'csv' })).rejects.toThrow(
+      'connection lost',
+    );
     // What had arrived and was not read yet is lost with the connection: there may be a chunk more or not.
     const kept = await store.cards.count();
     expect([10_000, 20_000]).toContain(kept);
-    const report = await importCards(store.cards, fleet(25_000), { format: 'csv' });
+    const report = await importCards(store.cards, fleet(25_000), { matcher: NONE, format: 'csv' });
     expect(report).toMatchObject({ inserted: 25_000 - kept, unchanged: kept, rejected: 0 });
   });
 
@@ -345,7 +384,9 @@ describe('importCards', () => {
       ...store.cards,
       importChunk: (rows) => importChunk(rows).finally(() => events.push('written')),
     };
-    await expect(importCards(cards, input, { format: 'csv' })).rejects.toThrow('connection lost');
+    await expect(importCards(cards, input, { matcher: NONE, format: 'csv' })).rejects.toThrow(
+      'connection lost',
+    );
     expect(events).toEqual(['written']);
     expect(await store.cards.count()).toBe(10_000);
   });
@@ -356,7 +397,9 @@ describe('importCards', () => {
       applicationName: 'cardpoll',
     });
     const input = fleet(30_000);
-    await expect(importCards(unmigrated.cards, input, { format: 'csv' })).rejects.toMatchObject({
+    await expect(
+      importCards(unmigrated.cards, input, { matcher: NONE, format: 'csv' }),
+    ).rejects.toMatchObject({
       code: 'not_migrated',
     });
     expect(input.destroyed).toBe(true);
@@ -372,7 +415,7 @@ describe('a hostile row', () => {
     const rows = ['card_id', 'iccid', 'status', 'allowance_mb', 'real_name_verified', 'other'].map(
       (column) => `{"card_id": 1, "iccid": "${iccidOf(1)}", "${column}": ${deep(30_000)}}`,
     );
-    const report = await importCards(store.cards, ndjson(...rows), { format: 'ndjson' });
+    const report = await importCards(store.cards, ndjson(...rows), { matcher: NONE, format: 'ndjson' });
     expect(report).toMatchObject({ received: rows.length, rejected: rows.length });
   });
 
@@ -381,10 +424,13 @@ describe('a hostile row', () => {
       '{"card_id": 1, "iccid": "\\u001b[31mred\\u009b2J\\u202e"}',
       '{"card_id": 1, "\\u001b]0;title\\u0007": 2}',
     ];
-    const { errors } = await importCards(store.cards, ndjson(...rows), { format: 'ndjson' });
+    const { errors } = await importCards(store.cards, ndjson(...rows), { matcher: NONE, format: 'ndjson' });
     expect(errors).toHaveLength(2);
     for (const { message } of errors) expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-    const header = importCards(store.cards, csv('card_id,\u001b[2Jiccid', '1,2'), { format: 'csv' });
+    const header = importCards(store.cards, csv('card_id,\u001b[2Jiccid', '1,2'), {
+      matcher: NONE,
+      format: 'csv',
+    });
     await expect(header).rejects.toThrow(/^[^\p{Cc}]*$/u);
   });
 });
