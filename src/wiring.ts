@@ -13,6 +13,7 @@ import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
 import { callPaceOf } from './engine/limits/call-pace.ts';
+import { OwnLoad } from './engine/stats/own-load.ts';
 import { GatewayClient } from './gateway/call/client.ts';
 import { FlowControlledGateway } from './gateway/flow/flow-control.ts';
 import type { FleetHealth } from './health/fleet-health.ts';
@@ -235,6 +236,8 @@ function buildEngine(
     onChange: (name, state, reason) =>
       logs.worker.warn({ interface: name, state, reason }, 'gateway breaker'),
   });
+  const load = new OwnLoad();
+  teardown.add(() => load.stop());
   return new Engine(
     {
       ...config,
@@ -250,6 +253,7 @@ function buildEngine(
       pace,
       probeAddress,
       logTrouble: () => logs.trouble,
+      load: () => load.read(),
       guard,
       clock: systemClock,
       random: Math.random,

@@ -35,6 +35,8 @@ const VIEW_OF_REASON: Partial<Record<HealthReasonBody['code'], View>> = {
     part_failing: 'instances',
     time_zones_differ: 'instances',
   },
+  ...{ own_cpu: 'instances', redis_slow: 'instances', database_slow: 'instances' },
+  ...{ instance_cut_off: 'instances', instance_gone: 'instances' },
   ...{ nothing_polled: 'configs', pace_short: 'configs', cards_unselected: 'configs' },
 };
 

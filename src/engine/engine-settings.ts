@@ -16,6 +16,7 @@ import type { AuditTrail } from '../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { AuditDigest } from './audit-digest.ts';
 import type { CallPace } from './limits/call-pace.ts';
+import type { LoadReading } from './stats/own-load.ts';
 
 type Sections = Pick<
   DaemonConfig,
@@ -41,6 +42,8 @@ export interface EngineDeps extends GatewayFacts {
   readonly probeAddress: () => string | null;
   readonly reloadFailure: () => InstanceInfo['reloadFailure'];
   readonly logTrouble: () => InstanceInfo['logTrouble'];
+  /** What processor time this process gets. */
+  readonly load: () => LoadReading;
   readonly meter: Meter;
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;

@@ -34,6 +34,7 @@ import { StatsRecorder } from './stats/stats-recorder.ts';
 import { makeTask } from './tasks/reading-tasks.ts';
 import { cardPaceOf } from './work/card-pace.ts';
 import { CardReader } from './work/card-reader.ts';
+import { Reaper } from './work/reaper.ts';
 import type { Task } from './work/task.ts';
 import { Worker } from './work/worker.ts';
 
@@ -178,6 +179,12 @@ export class Engine implements Service {
       reloadFailure: this.deps.reloadFailure(),
       logTrouble: this.deps.logTrouble(),
       failing: this.#failing(),
+      ownSide: {
+        ...this.deps.load(),
+        redisMs: this.#heartbeat.redisMs,
+        databaseMs: this.#fleetClock.databaseMs,
+      },
+      gone: this.#leaderServices.find((one) => one instanceof Reaper)?.gone ?? [],
       timeZone,
       stopMode: stops.mode,
       clockAheadMs: this.#heartbeat.clockAheadMs,

@@ -15,6 +15,13 @@ export class FleetClock extends LoopService<LoopMeans & { readonly records: Pick
   readonly name = 'fleet-clock';
   /** The record store's clock minus clock.monotonic(); null before the first query, which is made at the start. */
   #offsetMs: number | null = null;
+  /** What the last two queries took, the latest last. */
+  #tookMs: readonly number[] = [];
+
+  /** The shorter of the last two, milliseconds; null before there are two. */
+  get databaseMs(): number | null {
+    return this.#tookMs.length < 2 ? null : Math.round(Math.min(...this.#tookMs));
+  }
 
   /**
    * @param claimedAtMs the live store's time of the claim, epoch milliseconds
@@ -37,6 +44,7 @@ export class FleetClock extends LoopService<LoopMeans & { readonly records: Pick
     const askedAt = this.deps.clock.monotonic();
     const nowMs = await this.deps.records.now();
     const tookMs = this.deps.clock.monotonic() - askedAt;
+    this.#tookMs = [...this.#tookMs, tookMs].slice(-2);
     if (tookMs <= PROMPT_MS || this.#offsetMs === null) this.#offsetMs = nowMs - askedAt - tookMs / 2;
     return LOOK_EVERY_MS;
   }

@@ -6,6 +6,7 @@ import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 
 const BEAT_EVERY_MS = 2_000;
+const MEASURED = 3;
 
 export class Heartbeat extends LoopService<
   LoopMeans & {
@@ -16,15 +17,23 @@ export class Heartbeat extends LoopService<
 > {
   readonly name = 'heartbeat';
   #clockAheadMs: number | null = null;
+  /** What the last ones took, the latest last. */
+  #tookMs: readonly number[] = [];
 
   /** At least how far this machine's clock is ahead of the live store's; null before the first answer. */
   get clockAheadMs(): number | null {
     return this.#clockAheadMs;
   }
 
+  /** The shortest of the last three, milliseconds; null before there are three. */
+  get redisMs(): number | null {
+    return this.#tookMs.length < MEASURED ? null : Math.round(Math.min(...this.#tookMs));
+  }
+
   async runOnce(): Promise<number> {
     const { live, presence, describe, clock } = this.deps;
     const sentMs = clock.now();
+    const sentAt = clock.monotonic();
     presence.sending();
     try {
       const theirsMs = await live.coordination.heartbeat(describe(), PRESENT_FOR_MS);
@@ -34,6 +43,7 @@ export class Heartbeat extends LoopService<
       presence.failed(messageOf(error));
       throw error;
     }
+    this.#tookMs = [...this.#tookMs, clock.monotonic() - sentAt].slice(-MEASURED);
     presence.accepted();
     return BEAT_EVERY_MS;
   }

@@ -7,6 +7,7 @@ import { countWords, spanWords } from '../domain/words.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { LockHolder, RecordStore } from '../store/ports/records/record-store.ts';
+import { ownSideCauses } from './own-side-reasons.ts';
 import type { Cause } from './reason.ts';
 import type { StopFigures } from './stop-figures.ts';
 
@@ -24,6 +25,8 @@ export interface FleetState {
   readonly clockGap: ClockGap | null;
   /** By the clock of Redis; undefined: not known. */
   readonly clocksDifferSinceMs: number | undefined;
+  /** Polls are not made as configured. */
+  readonly isLate: boolean;
 }
 
 export function fleetFaults({ instances, silence, initStuck, ...state }: FleetState): Cause[] {
@@ -39,6 +42,7 @@ export function fleetFaults({ instances, silence, initStuck, ...state }: FleetSt
   if (initStuck) causes.push(initStuckCause(!isScheduled, state.lockHolders));
   causes.push(...modeCauses(instances, state.stops), ...zoneCauses(instances), ...clockCauses(state));
   causes.push(...instanceClockCauses(instances, state.clockGap));
+  causes.push(...ownSideCauses(instances, state.isLate), ...goneCauses(instances));
   causes.push(
     ...reloadCauses(instances),
     ...logCauses(instances),
@@ -189,6 +193,25 @@ export function failingCauses(instances: readonly InstanceInfo[]): Cause[] {
   const text = `${whoOf(failing, instances)}: the part ${first.part} fails: ${reason}`;
   return [
     { code: 'part_failing', severity: 'alert', text, command: 'cardpoll doctor', sinceMs: first.sinceMs },
+  ];
+}
+
+/** A warning: the others go on. That none polls is a reason of its own. */
+export function goneCauses(instances: readonly InstanceInfo[]): Cause[] {
+  const gone = instances.flatMap(({ gone = [] }) => gone).sort((a, b) => a.atMs - b.atMs);
+  const [first] = gone;
+  if (first === undefined) return [];
+  const ids = gone.slice(0, INSTANCES_NAMED).map(({ instanceId }) => instanceId);
+  if (gone.length > ids.length) ids.push(`${gone.length - ids.length} more`);
+  const text = `${ids.join(', ')} ended without a farewell and did not come back: killed, frozen, or cut off from Redis`;
+  return [
+    {
+      code: 'instance_gone',
+      severity: 'warning',
+      text,
+      command: 'cardpoll stats instances',
+      sinceMs: first.atMs,
+    },
   ];
 }
 

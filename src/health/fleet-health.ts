@@ -17,7 +17,7 @@ import type { RecordStore } from '../store/ports/records/record-store.ts';
 import { fleetCapacityOf, paceShareOf } from './capacity.ts';
 import { ChangeWatch } from './change-watch.ts';
 import { type ClockGap, isStarting, readClockGap } from './fleet-faults.ts';
-import { gatewayReportOf, heldFollowUpsOf, heldInterfacesOf } from './gateway-report.ts';
+import { cutOffFrom, gatewayReportOf, heldFollowUpsOf, heldInterfacesOf } from './gateway-report.ts';
 import { fleetReasons } from './health-reasons.ts';
 import { InitStanding } from './init-standing.ts';
 import { KeptReasons } from './kept-reasons.ts';
@@ -123,6 +123,7 @@ export class FleetHealth {
     const readings = await this.read();
     const matcher = new ConfigMatcher((await this.#configs.read()) ?? []);
     const cards = new CardCounts((await this.means.live.coordination.reconciliation()).counted);
+    const cutOff = cutOffFrom(instances, nowMs);
     const demand = perTaskType((taskType) => readings[taskType].metrics.schedule.demandPerSecond);
     const tasks = await askPerTaskType(async (taskType) => {
       const limit = await this.means.live.work.limitRecord(taskType);
@@ -133,6 +134,7 @@ export class FleetHealth {
         nowMs,
         breakers: heldInterfacesOf(taskType, gateway),
         followUps: heldFollowUpsOf(taskType, gateway),
+        cutOff,
         stops: taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,
         limit,

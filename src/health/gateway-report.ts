@@ -45,6 +45,29 @@ function interfaceReportOf(
   };
 }
 
+/** The others would hold their calls, too, by then. */
+const ALONE_AFTER_MS = 10_000;
+
+/**
+ * Workers that hold an interface back while most workers call it: the gateway answers, and they do not reach it.
+ * @returns their ids, by interface
+ */
+export function cutOffFrom(
+  instances: readonly Pick<InstanceInfo, 'instanceId' | 'roles' | 'breakers'>[],
+  nowMs: number,
+): ReadonlyMap<string, readonly string[]> {
+  const workers = instances.filter(({ roles }) => roles.includes('worker'));
+  const found = [WHOLE_GATEWAY, ...INTERFACE_NAMES].map((name): [string, string[]] => {
+    const holding = workers.filter(({ breakers }) => breakers.some((one) => one.interface === name));
+    const isLong = holding.every(({ breakers }) =>
+      breakers.some((one) => one.interface === name && nowMs - one.sinceMs >= ALONE_AFTER_MS),
+    );
+    const isFew = 2 * holding.length <= workers.length;
+    return [name, isLong && isFew ? holding.map(({ instanceId }) => instanceId) : []];
+  });
+  return new Map(found.filter(([, ids]) => ids.length > 0));
+}
+
 interface TaskNow {
   readonly ratePerSecond_10s: number;
   readonly avgDurationMs_10s: number | null;

@@ -23,7 +23,7 @@ import type { Pause } from '../store/ports/live/work-queue.ts';
 import type { LimitAdvice } from './advisor.ts';
 import { type PaceNeed, paceShortText } from './capacity.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
-import { breakerWords, type InterfaceReport } from './gateway-report.ts';
+import { breakerWords, type InterfaceReport, interfaceWords } from './gateway-report.ts';
 import { type LatencyInputs, latencyReasons, mergedGateway } from './latency-reasons.ts';
 import { type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import type { Cause, HealthReason } from './reason.ts';
@@ -77,6 +77,8 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyIn
   readonly breakers: readonly HeldInterface[];
   /** Of the interfaces that only some of its polls call: the others go on. */
   readonly followUps: readonly HeldInterface[];
+  /** Workers that do not reach what others call, by interface. */
+  readonly cutOff: ReadonlyMap<string, readonly string[]>;
   readonly since: ReasonsSince;
   /** Carriers with cards that no enabled config of the task type selects; absent: not known. */
   readonly unselected?: readonly Unselected[];
@@ -99,6 +101,7 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...breakerReasons(inputs),
     ...idleReasons(inputs),
     ...latencyReasons({ ...inputs, grows: grows(inputs) }),
+    ...carrierReasons(inputs),
     ...metricReasons(inputs),
     ...heldReasons(inputs),
     ...stopReasons(inputs.stops),
@@ -135,7 +138,7 @@ function dated(
   return { ...cause, taskType, since: dateOf(sinceMs), causedBy: null };
 }
 
-interface FleetHealthInputs extends Omit<FleetState, 'clocksDifferSinceMs'> {
+interface FleetHealthInputs extends Omit<FleetState, 'clocksDifferSinceMs' | 'isLate'> {
   readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
   readonly since: ReasonsSince;
 }
@@ -143,7 +146,10 @@ interface FleetHealthInputs extends Omit<FleetState, 'clocksDifferSinceMs'> {
 /** Why the fleet is not normal: first reasons of the whole fleet, then those of its task types. */
 export function fleetReasons({ tasks, since, ...state }: FleetHealthInputs): HealthReason[] {
   const clocksDifferSinceMs = since.get(reasonName({ taskType: null, code: 'clocks_differ' }));
-  const faults = fleetFaults({ ...state, clocksDifferSinceMs }).map((cause) => dated(cause, null, since));
+  const isLate = tasks.some(({ reasons }) => reasons.some(({ code }) => code === 'interval_missed'));
+  const faults = fleetFaults({ ...state, clocksDifferSinceMs, isLate }).map((cause) =>
+    dated(cause, null, since),
+  );
   const own = tasks.flatMap(({ taskType, reasons }) =>
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );
@@ -176,13 +182,21 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
   }));
 }
 
-function breakerReasons({ breakers, followUps }: TaskHealthInputs): Cause[] {
-  return [...breakers, ...followUps].map((held) => ({
-    code: 'breaker_open',
-    severity: held.breaker === 'open' && breakers.includes(held) ? 'alert' : 'warning',
-    text: `${breakerWords(held)} for ${countWords(held.instances, 'instance')}${held.reason === null ? '' : `: ${held.reason}`}`,
-    command: 'cardpoll doctor',
-  }));
+function breakerReasons({ breakers, followUps, cutOff }: TaskHealthInputs): Cause[] {
+  return [...breakers, ...followUps].map((held) => {
+    const ids = cutOff.get(held.interface);
+    const because = held.reason === null ? '' : `: ${held.reason}`;
+    if (ids !== undefined) {
+      const text = `${ids.join(', ')} cannot use ${interfaceWords(held)}, and the other workers do${because}`;
+      return { code: 'instance_cut_off', severity: 'warning', text, command: 'cardpoll stats instances' };
+    }
+    return {
+      code: 'breaker_open',
+      severity: held.breaker === 'open' && breakers.includes(held) ? 'alert' : 'warning',
+      text: `${breakerWords(held)} for ${countWords(held.instances, 'instance')}${because}`,
+      command: 'cardpoll doctor',
+    };
+  });
 }
 
 function idleReasons(inputs: TaskHealthInputs): Cause[] {
@@ -252,13 +266,21 @@ function presentWords({ successRate, judgedSeconds, present }: TaskHealthInputs)
   return ` in ${spanWords(judgedSeconds)}, ${percentDown(now, 1)} % in the last ${spanWords(present.seconds)}`;
 }
 
-function failureWords({ failedBy, outlyingCarriers }: TaskHealthInputs): string {
+/** A gateway that fails for one carrier is not dead: the polls of the others are the second witness. */
+function carrierReasons(inputs: TaskHealthInputs): Cause[] {
+  const { outlyingCarriers } = inputs;
+  const { success_rate: severity } = judgeMetrics(inputs);
+  if (outlyingCarriers.length === 0 || severity === 'normal') return [];
+  const named = outlyingCarriers.slice(0, CARRIERS_NAMED).map(carrierWords).join(', ');
+  const text = `${named}: far more than of the other carriers`;
+  return [{ code: 'carrier_failing', severity, text, command: 'cardpoll stats failures' }];
+}
+
+function failureWords({ failedBy }: TaskHealthInputs): string {
   const most = Object.entries(failedBy)
     .sort(([, a], [, b]) => b - a)
     .slice(0, FAILURES_NAMED);
-  const by = most.length === 0 ? '' : `; failures: ${most.map((one) => one.join(' ')).join(', ')}`;
-  const carriers = outlyingCarriers.slice(0, CARRIERS_NAMED).map(carrierWords);
-  return carriers.length === 0 ? by : `${by}; ${carriers.join(', ')}`;
+  return most.length === 0 ? '' : `; failures: ${most.map((one) => one.join(' ')).join(', ')}`;
 }
 
 function intervalReasons(inputs: TaskHealthInputs): Cause[] {

@@ -3,6 +3,7 @@
 import { SUCCESS_RATE } from '../domain/health.ts';
 import { lowerBoundOfShare, ONCE_IN_40 } from '../domain/numbers.ts';
 import { outlyingCarriersOf } from '../domain/results/carrier-polls.ts';
+import { isOwnSideWell } from '../domain/stats/own-side.ts';
 import { pollRatesOf, type TaskMetrics } from '../domain/stats/task-metrics.ts';
 import { slownessOf } from '../domain/stats/usual-latency.ts';
 import type { TaskType } from '../domain/task-type.ts';
@@ -21,10 +22,19 @@ type LimitedReading = TaskReading & { readonly counts: LimitedCounts };
 /** Facts about a task type in addition to its own numbers. */
 type TaskSurroundings = Pick<
   TaskHealthInputs,
-  'pauses' | 'nowMs' | 'starting' | 'breakers' | 'followUps' | 'stops' | 'paceShare' | 'since' | 'unselected'
+  | 'pauses'
+  | 'nowMs'
+  | 'starting'
+  | 'breakers'
+  | 'followUps'
+  | 'stops'
+  | 'paceShare'
+  | 'since'
+  | 'unselected'
+  | 'cutOff'
 > &
   Pick<TaskHealthInputs['readings'], 'stopMode'> & {
-    readonly instances: Parameters<typeof heldBackBy>[0];
+    readonly instances: Parameters<typeof heldBackBy>[0] & Parameters<typeof isOwnSideWell>[0];
     /** What the leader knows about its limit; null: nothing yet. */
     readonly limit: LimitRecord | null;
   };
@@ -53,7 +63,8 @@ export function judgeTask(
     allowedPerSecond: surroundings.paceShare?.perSecond ?? null,
   });
   const usual = limit?.usual ?? null;
-  const slowness = slownessOf(now, usual);
+  // What calls take says nothing about the gateway while our own side is slow.
+  const slowness = isOwnSideWell(instances) ? slownessOf(now, usual) : null;
   const advice = adviceOn({
     taskType,
     capacity,

@@ -1,4 +1,5 @@
 // An engine with default settings over the stores and the gateway of a test, which nothing judges, audits or restarts.
+
 import type { Logger } from 'pino';
 import { Instruments } from '../../src/api/metrics/instruments.ts';
 import { ALERTS, WEBHOOKS } from '../../src/config/settings/alert-settings.ts';
@@ -18,6 +19,7 @@ import { UNJUDGED } from './fleet-health.ts';
 import { defaultsOf } from './gateway-config.ts';
 import { MESSAGE_MEANS } from './message-means.ts';
 import { PLAIN_GATEWAY } from './one-card-calls.ts';
+import { UNMEASURED } from './unmeasured.ts';
 
 interface BareEngineParts extends Partial<Pick<EngineSettings, 'instanceId' | 'roles'>> {
   readonly live: LiveStore;
@@ -57,6 +59,7 @@ export function bareEngine({
       probeAddress: () => null,
       reloadFailure: () => null,
       logTrouble: () => null,
+      load: () => UNMEASURED,
       health: UNJUDGED,
       presence: new Presence(clock),
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },

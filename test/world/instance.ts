@@ -25,6 +25,7 @@ import { NO_PROXIES } from '../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
 import { defaultsOf, gatewayConfig } from '../support/gateway-config.ts';
 import { MESSAGE_MEANS, TESTER_MEANS } from '../support/message-means.ts';
+import { UNMEASURED } from '../support/unmeasured.ts';
 import { serve } from './virtual/undici.ts';
 import type { World } from './world.ts';
 
@@ -174,6 +175,7 @@ export class Instance {
           probeAddress: () => null,
           reloadFailure: () => null,
           logTrouble: () => null,
+          load: () => UNMEASURED,
           health,
           presence,
         },

@@ -9,6 +9,7 @@ import { divideCeiling, grantWithin, judgeLimits, type PerType } from '../../dom
 import { type FleetTick, tickBetween } from '../../domain/limits/fleet-tick.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/operator-limits.ts';
 import { StrainTrials } from '../../domain/limits/strain-trials.ts';
+import { isOwnSideWell } from '../../domain/stats/own-side.ts';
 import { presentMetricsOf } from '../../domain/stats/task-metrics.ts';
 import { learned, storedUsual, type UsualLatency } from '../../domain/stats/usual-latency.ts';
 import { askPerTaskType, perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
@@ -27,7 +28,7 @@ const RETRY_SHARE = 0.1;
 const POINT_CALLS = 20;
 
 interface ConcurrencyControllerDeps extends LeaderMeans {
-  readonly live: Pick<LiveStore, 'work' | 'stats'>;
+  readonly live: Pick<LiveStore, 'work' | 'stats' | 'coordination'>;
   /** If false, only the ceiling lowers a limit. */
   readonly adaptiveConcurrency: boolean;
   /** Most concurrent calls to the gateway from all task types together; null: no ceiling. */
@@ -90,8 +91,10 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
       this.#strain = new StrainTrials();
       return TICK_MS;
     }
-    const sights = await askPerTaskType((taskType) => this.#look(taskType));
-    if (this.deps.adaptiveConcurrency) this.#judge(Object.values(sights));
+    // What calls take says nothing about the gateway while our own side is slow: nothing is learned from it.
+    const isWell = isOwnSideWell(await this.deps.live.coordination.instances());
+    const sights = await askPerTaskType((taskType) => this.#look(taskType, isWell));
+    if (this.deps.adaptiveConcurrency && isWell) this.#judge(Object.values(sights));
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
     const granted = this.#grant(sights, wanted);
     for (const taskType of TASK_TYPES) {
@@ -106,7 +109,7 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
   }
 
   /** Reads the fleet's counts since the last pass. */
-  async #look(taskType: TaskType): Promise<Sight> {
+  async #look(taskType: TaskType, isWell: boolean): Promise<Sight> {
     const { live, clock, adaptiveConcurrency } = this.deps;
     const [counts, totals] = await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]);
     const nowMs = clock.monotonic();
@@ -116,11 +119,11 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
     this.#watched.set(taskType, watched);
     const tick = watched.totals === null ? null : tickBetween(watched.totals, totals, nowMs - watched.atMs);
     watched.totals = totals;
-    watched.usual = learned(watched.usual, presentMetricsOf(totals.now));
+    if (isWell) watched.usual = learned(watched.usual, presentMetricsOf(totals.now));
     watched.atMs = nowMs;
     const { maxConcurrency, effectiveConcurrency: inForce } = counts;
     const configured = maxConcurrency ?? DEFAULT_MAX_CONCURRENCY;
-    if (tick !== null) this.#addPoint(watched, tick, inForce);
+    if (tick !== null && isWell) this.#addPoint(watched, tick, inForce);
     return { taskType, watched, counts, tick, configured, inForce };
   }
 

@@ -6,6 +6,7 @@ import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
+import type { GoneInstance } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
@@ -13,6 +14,8 @@ import type { LeaderMeans } from '../leadership.ts';
 const REAP_EVERY_MS = 500;
 const PARTITIONS_EVERY_MS = 3_600_000;
 const REPAIR_EVERY_MS = 60_000;
+const GONE_FOR_MS = 600_000;
+const MOST_GONE = 20;
 const ROWS_A_REPAIR = 5_000;
 /** A month begins this much earlier in some time zones: instances may have different zones during a change of it. */
 const ZONES_APART_MS = 26 * 3_600_000;
@@ -32,10 +35,21 @@ export class Reaper extends LoopService<
   /** The repair of usage continues after this card id; 0: from the start. */
   #repairedTo = 0;
   #repaired = 0;
+  /** Of the time that it led: when it forgot which instance. */
+  #gone: readonly GoneInstance[] = [];
+
+  /** Instances that ended without a farewell in the last ten minutes and did not come back, newest first. */
+  get gone(): readonly GoneInstance[] {
+    const { clock } = this.deps;
+    return this.#gone.filter(({ atMs }) => clock.now() - atMs < GONE_FOR_MS);
+  }
 
   async runOnce(): Promise<number> {
-    if (this.deps.fence() === null) return REAP_EVERY_MS;
-    const { live, leaseMs, log } = this.deps;
+    const { live, leaseMs, log, clock, fence } = this.deps;
+    if (fence() === null) {
+      this.#gone = [];
+      return REAP_EVERY_MS;
+    }
     for (const taskType of TASK_TYPES) {
       const setBackMs = await live.work.followClock(taskType, leaseMs);
       if (setBackMs > 0)
@@ -55,6 +69,13 @@ export class Reaper extends LoopService<
     }
     for (const instanceId of await live.coordination.reapInstances()) {
       log.warn({ worker_id: instanceId }, 'instance stopped sending heartbeats: forgotten');
+      this.#gone = [{ instanceId, atMs: clock.now() }, ...this.gone].slice(0, MOST_GONE);
+    }
+    if (this.gone.length > 0) {
+      const alive = new Set(
+        (await live.coordination.instances()).map(({ instanceId }) => nameOf(instanceId)),
+      );
+      this.#gone = this.gone.filter(({ instanceId }) => !alive.has(nameOf(instanceId)));
     }
     await this.#repairUsage();
     // Last: a user that may not make them keeps nothing else from being done (docs/security.md).
@@ -94,4 +115,9 @@ export class Reaper extends LoopService<
     this.#repaired = 0;
     this.#repairAt = clock.monotonic() + REPAIR_EVERY_MS;
   }
+}
+
+/** An instance that was started again has its name, and another end of its id. */
+function nameOf(instanceId: string): string {
+  return instanceId.replace(/-[0-9a-f]{6}$/, '');
 }

@@ -127,6 +127,13 @@ const instanceReport = z.object({
   cacheHits: z.int(),
   cacheMisses: z.int(),
   cacheHitRatio: z.number().nullable().describe('0 to 1; null before the first look-up'),
+  loopDelayMs: z
+    .number()
+    .nullable()
+    .describe('How late its timers are: above 50 it gets too little processor time'),
+  cpuPercent: z.number().nullable().describe('Of one core, what its process uses'),
+  redisMs: z.number().nullable().describe('A round trip to Redis: the shortest of the last three heartbeats'),
+  databaseMs: z.number().nullable().describe('A round trip to PostgreSQL: the shorter of the last two'),
 });
 export type InstanceReport = ReportOf<typeof instanceReport>;
 

@@ -63,11 +63,12 @@ function fleetCapacity({ capacity, tasks }: Judgement): FleetCapacity {
 }
 
 function instanceReportOf(instance: InstanceInfo): InstanceReport {
-  const { instanceId, ...rest } = instance;
+  const { instanceId, ownSide, ...rest } = instance;
   const lookUps = instance.cacheHits + instance.cacheMisses;
   return {
     workerId: instanceId,
     ...dated(rest),
+    ...(ownSide ?? { loopDelayMs: null, cpuPercent: null, redisMs: null, databaseMs: null }),
     cacheHitRatio: lookUps === 0 ? null : percentDown((100 * instance.cacheHits) / lookUps) / 100,
   };
 }

@@ -270,9 +270,17 @@ export const instanceColumns: ColumnsOf<OverviewBody['workers'][number]> = (styl
   { header: 'STARTED', cell: (row) => style.time(row.started_at), drop: 4 },
   { header: 'HEARTBEAT', cell: (row) => style.heartbeat(row.heartbeat_at) },
   { header: 'CACHE %', cell: (row) => style.percent(percent(row.cache_hit_ratio)), drop: 2 },
+  { header: 'LATE/REDIS/PG MS', cell: (row) => ownSideCell(row, style), drop: 3 },
   { header: 'PROBES', cell: (row) => style.text(row.probe_address), least: 10, drop: 3 },
   { header: 'ID', cell: (row) => style.text(row.worker_id), least: 8, drop: 1 },
 ];
+
+/** `2/1/3`: how late its timers are, and what Redis and PostgreSQL take. */
+function ownSideCell(row: OverviewBody['workers'][number], style: Style): Cell {
+  // An older daemon does not say.
+  const { loop_delay_ms: late = null, redis_ms: redis = null, database_ms: database = null } = row;
+  return { text: [late, redis, database].map((ms) => style.number(ms).text).join('/'), align: 'right' };
+}
 
 function percent(ratio: number | null): number | null {
   return ratio === null ? null : Math.round(ratio * 10_000) / 100;

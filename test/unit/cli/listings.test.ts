@@ -45,6 +45,10 @@ const WORKER = {
   cache_hits: MILLIONS,
   cache_misses: MILLIONS,
   cache_hit_ratio: 0.1234,
+  loop_delay_ms: 2,
+  cpu_percent: 35,
+  redis_ms: 1,
+  database_ms: 3,
 };
 const REASON = { code: 'breaker_open', severity: 'alert', text: SENTENCE, command: null } as const;
 const GATEWAY = {

@@ -158,6 +158,10 @@ function instance(hostname: string, i: number): Bodies['overview']['workers'][nu
     cache_hits: 1,
     cache_misses: 1,
     cache_hit_ratio: 0.5,
+    loop_delay_ms: 2,
+    cpu_percent: 35,
+    redis_ms: 1,
+    database_ms: 3,
   };
 }
 

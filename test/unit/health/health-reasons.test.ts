@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type ClockGap,
   failingCauses,
+  goneCauses,
   logCauses,
   putBackCauses,
   reloadCauses,
@@ -69,6 +70,7 @@ const FINE: TaskHealthInputs = {
   starting: false,
   breakers: [],
   followUps: [],
+  cutOff: new Map(),
   since: new Map(),
 };
 const PAUSE = {
@@ -129,7 +131,7 @@ describe('reasons of a task type', () => {
     expect(healthOfReasons([])).toBe('normal');
   });
 
-  it.each<[string, Partial<TaskHealthInputs>, object]>([
+  it.each<[string, Partial<TaskHealthInputs>, object, object?]>([
     [
       'an operator paused it',
       { pauses: [PAUSE] },
@@ -226,8 +228,26 @@ describe('reasons of a task type', () => {
         ],
       },
       {
+        code: 'carrier_failing',
+        severity: 'alert',
+        text: 'carrier 7: 95.6 % fail, carrier 8: 50 % fail: far more than of the other carriers',
+      },
+      {
         code: 'success_rate',
-        text: '80 % of polls succeed; failures: http 1200; carrier 7: 95.6 % fail, carrier 8: 50 % fail',
+        text: '80 % of polls succeed; failures: http 1200',
+        causedBy: 'carrier_failing',
+      },
+    ],
+    [
+      'an interface is dead for one of several workers only, which does not reach it',
+      {
+        breakers: [{ interface: 'flow', breaker: 'open', reason: 'connect ECONNREFUSED', instances: 1 }],
+        cutOff: new Map([['flow', ['n2']]]),
+      },
+      {
+        code: 'instance_cut_off',
+        severity: 'warning',
+        text: 'n2 cannot use interface flow, and the other workers do: connect ECONNREFUSED',
       },
     ],
     ['polls are slow', { avgDurationMs: 700 }, { code: 'avg_duration', severity: 'warning' }],
@@ -266,8 +286,8 @@ describe('reasons of a task type', () => {
       { code: 'overloaded', severity: 'warning', command: 'cardpoll concurrency set realname 180' },
     ],
     ['no limit would do', { advice: SHORT }, { code: 'overloaded', command: 'cardpoll configs' }],
-  ])('say that %s', (_, change, reason) => {
-    expect(taskReasons({ ...FINE, ...change })).toMatchObject([reason]);
+  ])('say that %s', (_, change, ...reasons) => {
+    expect(taskReasons({ ...FINE, ...change })).toMatchObject(reasons);
   });
 
   it('take a limit that is used up or reduced for a fact while it is enough', () => {
@@ -497,6 +517,22 @@ describe('reasons of the fleet', () => {
       { code: 'logs_not_written', severity: 'warning', text: `b${said}`, command: 'cardpoll doctor' },
     ]);
     expect(logCauses([full('a'), full('b')])).toMatchObject([{ text: `2 of 2 instances${said}` }]);
+  });
+
+  it('name instances that are gone, by what the leader reports', () => {
+    const leader = instanceOf('a', {
+      gone: ['e', 'd', 'c', 'b'].map((instanceId, i) => ({ instanceId, atMs: 4_000 - 1_000 * i })),
+    });
+    expect(goneCauses([instanceOf('z'), leader])).toEqual([
+      {
+        code: 'instance_gone',
+        severity: 'warning',
+        text: 'b, c, d, 1 more ended without a farewell and did not come back: killed, frozen, or cut off from Redis',
+        command: 'cardpoll stats instances',
+        sinceMs: 1_000,
+      },
+    ]);
+    expect(goneCauses([instanceOf('a')])).toEqual([]);
   });
 
   it('name the part that has failed longest, and the instances in which parts fail', () => {

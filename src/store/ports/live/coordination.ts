@@ -2,6 +2,7 @@
 // initialisation and reconciliation.
 import type { Fleet } from '../../../domain/fleet.ts';
 import type { BreakerReport } from '../../../domain/limits/breaker.ts';
+import type { OwnSide } from '../../../domain/stats/own-side.ts';
 import type { StopMode } from '../../../domain/stops/stop.ts';
 
 export interface InstanceInfo {
@@ -29,6 +30,10 @@ export interface InstanceInfo {
   readonly logTrouble: string | null;
   /** A part of its engine that has failed for a minute, although the stores answer; absent in an older version. */
   readonly failing?: { readonly part: string; readonly sinceMs: number; readonly reason: string } | null;
+  /** Whether it is well itself; absent in an older version. */
+  readonly ownSide?: OwnSide;
+  /** As the leader: instances that ended without a farewell in the last minutes, newest first; absent in an older version. */
+  readonly gone?: readonly GoneInstance[];
   /** IANA name of the time zone of its usage months; null: an instance of an older version, which does not say. */
   readonly timeZone: string | null;
   /** The setting stops.mode of this instance; null: an instance of an older version, which does not say. */
@@ -39,6 +44,11 @@ export interface InstanceInfo {
   readonly outsideHeartbeat: OutsideHeartbeatReport | null;
   /** As the leader: what it put back lately, newest first; absent in an older version. */
   readonly putBack?: readonly PutBack[];
+}
+
+export interface GoneInstance {
+  readonly instanceId: string;
+  readonly atMs: number;
 }
 
 /** Something of record that the live store had lost, or had as it was before (engine/limits/limits-in-force.ts). */
@@ -59,14 +69,8 @@ const AGREE_MS = 1_000;
 
 /** @returns the instance with times by the store's clock, which dates all else. */
 export function byStoreClock(instance: InstanceInfo): InstanceInfo {
-  const {
-    breakers,
-    databaseOutage,
-    reloadFailure,
-    outsideHeartbeat,
-    failing = null,
-    putBack = [],
-  } = instance;
+  const { breakers, databaseOutage, reloadFailure, outsideHeartbeat } = instance;
+  const { failing = null, putBack = [], gone = [] } = instance;
   const aheadMs = instance.clockAheadMs ?? 0;
   if (Math.abs(aheadMs) <= AGREE_MS) return instance;
   const begun = <T extends { readonly sinceMs: number }>(one: T) => ({
@@ -85,6 +89,7 @@ export function byStoreClock(instance: InstanceInfo): InstanceInfo {
     reloadFailure: reloadFailure && begun(reloadFailure),
     failing: failing && begun(failing),
     putBack: putBack.map((one) => ({ ...one, atMs: one.atMs - aheadMs })),
+    gone: gone.map((one) => ({ ...one, atMs: one.atMs - aheadMs })),
     outsideHeartbeat: outsideHeartbeat && {
       ...outsideHeartbeat,
       sentAtMs: outsideHeartbeat.sentAtMs === null ? null : outsideHeartbeat.sentAtMs - aheadMs,

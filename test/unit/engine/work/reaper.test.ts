@@ -71,6 +71,25 @@ it('takes back the slots of a dead worker after their lease, forgets the worker,
   expect(lines, 'logged once').toHaveLength(2);
 });
 
+it('reports instances that ended without a farewell for ten minutes, or until they are back', async () => {
+  const beat = (instanceId: string) =>
+    live.coordination.heartbeat({ instanceId, roles: [] } as unknown as InstanceInfo, 15_000);
+  for (const id of ['host-n1-aaaaaa', 'host-n2-bbbbbb']) await beat(id);
+  await reaper.runOnce();
+  expect(reaper.gone).toEqual([]);
+  clock.advance(16_000);
+  await reaper.runOnce();
+  expect(reaper.gone.map(({ instanceId }) => instanceId).sort()).toEqual([
+    'host-n1-aaaaaa',
+    'host-n2-bbbbbb',
+  ]);
+  await beat('host-n1-cccccc');
+  await reaper.runOnce();
+  expect(reaper.gone).toMatchObject([{ instanceId: 'host-n2-bbbbbb' }]);
+  clock.advance(600_000);
+  expect(reaper.gone).toEqual([]);
+});
+
 it('follows a clock that is set back, and says so once', async () => {
   await reaper.runOnce();
   clock.set('2026-11-30T21:00:00Z');
