@@ -119,10 +119,14 @@ CREATE TABLE card_resumes (
   last_error text,
   ended_at timestamp with time zone,
   counted boolean DEFAULT false NOT NULL,
+  pending_since timestamp with time zone,
+  pending_until timestamp with time zone,
   CONSTRAINT card_resumes_pkey PRIMARY KEY (run_id, card_id),
   CONSTRAINT card_resumes_run_id_fkey FOREIGN KEY (run_id) REFERENCES resume_runs(id) ON DELETE CASCADE,
   CONSTRAINT card_resumes_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'resumed'::text, 'already_running'::text, 'failed'::text, 'cancelled'::text])))
 );
+COMMENT ON COLUMN card_resumes.pending_since IS 'As for card_stops.';
+COMMENT ON COLUMN card_resumes.pending_until IS 'As for card_stops.';
 CREATE INDEX card_resumes_called ON public.card_resumes USING btree (card_id) WHERE ((state = 'cancelled'::text) AND (claimed_until IS NOT NULL));
 CREATE INDEX card_resumes_due ON public.card_resumes USING btree (due_at) WHERE (state = 'waiting'::text);
 CREATE INDEX card_resumes_not_resumed ON public.card_resumes USING btree (run_id, card_id) WHERE ((state = ANY (ARRAY['failed'::text, 'cancelled'::text])) AND (last_error IS NOT NULL));
@@ -154,11 +158,15 @@ CREATE TABLE card_stops (
   stop_again boolean DEFAULT false NOT NULL,
   reading_mb double precision,
   resume_run uuid,
+  pending_since timestamp with time zone,
+  pending_until timestamp with time zone,
   CONSTRAINT card_stops_pkey PRIMARY KEY (card_id, month),
   CONSTRAINT card_stops_authority_check CHECK ((authority = ANY (ARRAY['released'::text, 'operator'::text]))),
   CONSTRAINT card_stops_held_by_check CHECK ((held_by = ANY (ARRAY['usage_jump'::text, 'budget_hour'::text, 'budget_day'::text, 'reading_fell'::text]))) NOT VALID,
   CONSTRAINT card_stops_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'done'::text, 'held'::text, 'observed'::text, 'dismissed'::text, 'resumed'::text]))) NOT VALID
 );
+COMMENT ON COLUMN card_stops.pending_since IS 'Since when the gateway acknowledged calls, or said that it works on one, and did not show their effect.';
+COMMENT ON COLUMN card_stops.pending_until IS 'The vendor works on the card until then at most, as it said; NULL: it does not say so.';
 COMMENT ON COLUMN card_stops.reading_mb IS 'The highest reading when the stop was judged.';
 CREATE INDEX card_stops_at ON public.card_stops USING btree (COALESCE(completed_at, requested_at) DESC, card_id);
 CREATE INDEX card_stops_ordered ON public.card_stops USING btree (charged_at) WHERE (authority IS NOT NULL);

@@ -5,7 +5,14 @@ export function dateOf(ms: number | null | undefined): Date | null {
   return ms === null || ms === undefined ? null : new Date(ms);
 }
 
-type TimeName = `${string}AtMs` | `${string}UntilMs` | 'atMs' | 'sinceMs' | 'untilMs' | 'cutoffMs';
+type TimeName =
+  | `${string}AtMs`
+  | `${string}SinceMs`
+  | `${string}UntilMs`
+  | 'atMs'
+  | 'sinceMs'
+  | 'untilMs'
+  | 'cutoffMs';
 type Dated<Row> = {
   [Name in keyof Row as Name extends TimeName
     ? Name extends `${infer Base}Ms`
@@ -17,7 +24,7 @@ type Dated<Row> = {
 /** A row as a report has it: its times are Dates. `createdAtMs` becomes createdAt; durations stay as they are. */
 export function dated<Row extends object>(row: Row): Dated<Row> {
   const fields = Object.entries(row).map(([name, value]) =>
-    /(^at|At|^since|^until|Until|^cutoff)Ms$/.test(name)
+    /(^at|At|^since|Since|^until|Until|^cutoff)Ms$/.test(name)
       ? [name.slice(0, -'Ms'.length), dateOf(value)]
       : [name, value],
   );

@@ -121,6 +121,12 @@ export class Style {
     return { text: relativeTime(value, this.nowMs) };
   }
 
+  /** How long something has lasted, on a terminal only; null: as it is stored. @param since RFC 3339 */
+  lasting(since: string | null): string | null {
+    if (since === null || this.look !== 'terminal') return null;
+    return span(Math.max(0, Math.round((this.nowMs - Date.parse(since)) / 1_000)));
+  }
+
   /** The time of what is repeated all the time; yellow where the last was more than 5 s ago. */
   heartbeat(value: string): Cell {
     return { ...this.time(value), tone: this.nowMs - Date.parse(value) > 5_000 ? 'yellow' : undefined };

@@ -96,7 +96,9 @@ describe('a gateway that acknowledges stops', () => {
     used = () => 100;
     await fleet.importCards(CARDS, (cardId) => (OVER.includes(cardId) ? 10 : ''));
     await waitForLines('stop_unconfirmed', OVER.length);
-    await database.query(`UPDATE card_stops SET claimed_until = clock_timestamp() + interval '1 hour'`);
+    await database.query(
+      `UPDATE card_stops SET claimed_until = clock_timestamp() + interval '1 hour', pending_since = pending_since - interval '1 hour'`,
+    );
     await asked('card_status', ICCIDS, 3);
     expect(ICCIDS.map((iccid) => callsOf('stop', iccid))).toEqual(ICCIDS.map(() => 1));
     expect(await fleet.logged('停机')).toEqual([]);

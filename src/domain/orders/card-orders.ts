@@ -6,14 +6,20 @@
 import type { AuditChange } from '../audit.ts';
 import type { HoldReason, StopMode, StopState } from '../stops/stop.ts';
 import type { StopCounts } from './stop-budget.ts';
+import type { VendorWork } from './vendor-work.ts';
 
 /** The SIM that the gateway was asked about. */
 export interface ShownCard {
   readonly iccid: string;
   readonly vendorId: string | null;
+  /**
+   * The gateway shows that it works on the SIM, and how long that may take: whether it is stopped or runs says nothing then. Absent or
+   * null: it does not.
+   */
+  readonly pendingForMs?: number | null;
 }
 
-export interface CardFacts extends ShownCard {
+export interface CardFacts extends Omit<ShownCard, 'pendingForMs'> {
   readonly cardId: number;
   readonly carrierId: number;
   /** null: unlimited. */
@@ -40,7 +46,7 @@ export interface UsageFacts {
 }
 
 /** The stop of a card in one month: a row of card_stops. */
-export interface StopOrder {
+export interface StopOrder extends VendorWork {
   /** YYYY-MM */
   readonly month: string;
   /** Of the stored row; null: there is none yet. A row that changed since is not written. */
@@ -91,7 +97,7 @@ interface RunFacts {
 }
 
 /** A card of a run that resumes cards: a row of card_resumes. */
-export interface CardResume {
+export interface CardResume extends VendorWork {
   readonly runId: string;
   readonly version: string;
   readonly run: RunFacts;

@@ -13,6 +13,7 @@ import type {
   UsageFacts,
 } from './card-orders.ts';
 import { uncounted, usedUp } from './stop-budget.ts';
+import { isOfCall, isOverdue, isUnderWay, NO_WORK, type VendorWork } from './vendor-work.ts';
 
 /** Why no stop is called. */
 type WhyNot =
@@ -23,6 +24,7 @@ type WhyNot =
   | 'resuming' // the card waits in a run that resumes it, which an operator made later
   | 'unwatched' // many cards went over their package at once, and their readings are to be compared first
   | 'claimed' // a call is under way, or its outcome is not known yet
+  | 'pending' // the vendor works on a call, as it says
   | 'unconfirmed'; // acknowledged without effect, and not to be called again yet
 
 /** What a stop is judged by, and what is decided. */
@@ -30,6 +32,8 @@ export type StopVerdict =
   | ({ readonly act: 'call' } & Judged)
   | ({ readonly act: 'hold'; readonly heldBy: HoldReason } & Judged)
   | ({ readonly act: 'observe' } & Judged)
+  /** The gateway shows that it works on the card: the call waits for that, at most so long. */
+  | ({ readonly act: 'wait'; readonly forMs: number } & Judged)
   | { readonly act: 'none'; readonly why: WhyNot; readonly stop: StopOrder | null };
 
 interface Judged {
@@ -43,7 +47,7 @@ interface Judged {
 }
 
 /**
- * Whether the stop of a card may be called that the gateway shows running. The rules, in this order: the SIM is that of the card;
+ * Whether the stop of a card may be called that the gateway does not show stopped. The rules, in this order: the SIM is that of the card;
  * an operator ordered the stop, or the card is over its package; no call is under way; nothing spares the card; the mode, a jump of
  * the readings, the watch that compares them and the budget allow it. @param shown as the gateway shows it
  */
@@ -57,11 +61,8 @@ export function decideStop(facts: CardOrders, shown: ShownCard, control: StopCon
   if (!isOfCard(card, shown)) return no('other_iccid');
   if (order === null && !isOver(card, facts.usage)) return no('not_over');
   if (facts.resumes.some(({ state }) => state === 'waiting')) return no('resuming');
-  // Also a call of another month: two calls for a SIM may not be under way at once.
-  const claimed = facts.stops.find(
-    (one) => isClaimed(one, now) && (one === stop || (one.iccid === card.iccid && isUnanswered(one))),
-  );
-  if (claimed !== undefined) return no(claimed.acknowledgedAt === null ? 'claimed' : 'unconfirmed');
+  const claimed = facts.stops.find((one) => isClaimed(one, now) && isInTheWay(one, stop, facts, shown));
+  if (claimed !== undefined) return no(whyClaimed(claimed, now));
   if (stop !== null && isForFormerIccid(stop, card)) return no('not_over');
   const isSpared = stop !== null && spares(stop, card, readAtOf(facts), control.jump);
   if (isSpared && stop.state !== 'observed') return no(stop.state === 'held' ? 'held' : 'done');
@@ -71,7 +72,43 @@ export function decideStop(facts: CardOrders, shown: ShownCard, control: StopCon
     return { act: 'hold', heldBy: 'reading_fell', ...judged };
   }
   const judgement = judgedBy(control, card, now, isAnew ? null : stop);
-  return judgement.act === 'wait' ? no('unwatched') : { ...judgement, ...judged };
+  if (judgement.act === 'unwatched') return no('unwatched');
+  const work = stop !== null && goesOn(stop, card) ? stop : NO_WORK;
+  return judgement.act === 'call' && isAwaited(shown, work, now)
+    ? { act: 'wait', forMs: shown.pendingForMs, ...judged }
+    : { ...judgement, ...judged };
+}
+
+/** Also a call of another month: two calls for a SIM may not be under way at once. */
+function isInTheWay(
+  one: StopOrder,
+  stop: StopOrder | null,
+  { card, resumes, now }: CardOrders,
+  { pendingForMs = null }: ShownCard,
+): boolean {
+  if (one !== stop) return one.iccid === card?.iccid && (isUnanswered(one) || isUnderWay(one, now));
+  // It waits for the call of a resume, whose effect shows.
+  const isFreed =
+    one.chargedAt === null && pendingForMs === null && resumes.some((resume) => isDone(resume, now));
+  return !isFreed;
+}
+
+function isDone(resume: CardResume, now: number): boolean {
+  return resume.state === 'cancelled' && isUnderWay(resume, now);
+}
+
+function whyClaimed(stop: StopOrder, now: number): WhyNot {
+  if (isUnderWay(stop, now)) return 'pending';
+  return stop.acknowledgedAt === null ? 'claimed' : 'unconfirmed';
+}
+
+/** Once the vendor was to be done, what it shows is no reason to wait: or an order would never end. */
+function isAwaited(
+  shown: ShownCard,
+  work: VendorWork,
+  now: number,
+): shown is ShownCard & { readonly pendingForMs: number } {
+  return (shown.pendingForMs ?? null) !== null && !isOverdue(work, now);
 }
 
 /** A stop with an authority is not held: an operator decided. It is counted all the same. */
@@ -80,14 +117,14 @@ function judgedBy(
   { carrierId }: CardFacts,
   now: number,
   stop: StopOrder | null,
-): { act: 'call' } | { act: 'observe' } | { act: 'wait' } | { act: 'hold'; heldBy: HoldReason } {
+): { act: 'call' } | { act: 'observe' } | { act: 'unwatched' } | { act: 'hold'; heldBy: HoldReason } {
   if (mode === 'observe') return { act: 'observe' };
   if (stop !== null && stop.authority !== null) return { act: 'call' };
   if (jump.since !== null && jump.acceptedAt === null && (jump.carrierId ?? carrierId) === carrierId) {
     return { act: 'hold', heldBy: 'usage_jump' };
   }
   const isWatched = watchedUntil !== null && watchedUntil > now && jump.acceptedAt === null;
-  if (isWatched && counts.unwatchedLeft <= 0) return { act: 'wait' };
+  if (isWatched && counts.unwatchedLeft <= 0) return { act: 'unwatched' };
   // An earlier call of the same stop is counted now instead.
   const others = stop === null || stop.chargedAt === null ? counts : uncounted(counts, stop.chargedAt);
   const heldBy = usedUp(others, maxPerHour, maxPerDay);
@@ -284,12 +321,17 @@ type WhyNotResumed =
   | 'settling' // it runs, and a call that stops it may still take effect
   | 'stopping' // a call that stops the card may be under way
   | 'claimed' // another caller has the claim
+  | 'pending' // the vendor works on the call, as it says
   | 'unconfirmed'; // acknowledged without effect, and not to be called again yet
 
 export type ResumeVerdict =
   /** The card waits in no run. */
   | { readonly act: 'nothing' }
   | { readonly act: 'call'; readonly resume: CardResume }
+  /** Calls were acknowledged too often, and the last one had no effect in the time that it may take. */
+  | { readonly act: 'give_up'; readonly resume: CardResume }
+  /** The gateway shows that it works on the card: the call waits for that, at most so long. */
+  | { readonly act: 'wait'; readonly forMs: number; readonly resume: CardResume }
   | { readonly act: 'none'; readonly why: WhyNotResumed; readonly resume: CardResume };
 
 /** After so long, a card that runs is taken to have been spared by the call that stops it: twice what gateways need. */
@@ -304,14 +346,20 @@ export function decideResume(facts: CardOrders, shown: ShownCard, isShownStopped
   if (card === null || !isOfCard(card, shown)) return no('other_iccid');
   const ofIccid = facts.stops.filter(({ iccid }) => iccid === shown.iccid);
   const isCalled = ofIccid.some((stop) => isClaimed(stop, now) && isUnanswered(stop));
-  if (!isShownStopped)
+  if (isAwaited(shown, resume, now)) return { act: 'wait', forMs: shown.pendingForMs, resume };
+  if (!isShownStopped && (shown.pendingForMs ?? null) === null)
     return no(isCalled || ofIccid.some((stop) => mayFollow(stop, now)) ? 'settling' : 'running');
   if (isCalled) return no('stopping');
   if (isHeldBack(resume, now) || resumes.some((one) => isFormerCall(one, now))) {
+    if (isUnderWay(resume, now)) return no('pending');
     return no(resume.unconfirmed > 0 ? 'unconfirmed' : 'claimed');
   }
-  return { act: 'call', resume };
+  const isLast = isOfCall(resume) && resume.unconfirmed + 1 >= UNCONFIRMED_AT_MOST;
+  return { act: isLast ? 'give_up' : 'call', resume };
 }
+
+/** A resume ends as failed after so many calls that were acknowledged without effect. */
+export const UNCONFIRMED_AT_MOST = 5;
 
 /** A call was made, and the gateway has not answered since. */
 function isUnanswered({ chargedAt, acknowledgedAt }: StopOrder): boolean {
@@ -319,17 +367,23 @@ function isUnanswered({ chargedAt, acknowledgedAt }: StopOrder): boolean {
 }
 
 /** That a stop was seen once proves its last call only if there was no other. */
-function mayFollow({ state, attempts, chargedAt }: StopOrder, now: number): boolean {
+function mayFollow(stop: StopOrder, now: number): boolean {
+  const { state, attempts, chargedAt } = stop;
+  if (state === 'requested' && isUnderWay(stop, now)) return true;
   const isOpen = state === 'requested' || (state === 'done' && attempts > 1);
   return isOpen && chargedAt !== null && chargedAt > now - SETTLED_AFTER_MS;
 }
 
-function isHeldBack({ claimedUntil }: CardResume, now: number): boolean {
+function isHeldBack({ claimedUntil }: Pick<CardResume, 'claimedUntil'>, now: number): boolean {
   return claimedUntil !== null && claimedUntil > now;
 }
 
-/** A call of a run that the card was taken out of. After a call without effect the claim is only a pause. */
+/** A call of a run that the card was taken out of. */
 export function isFormerCall(resume: CardResume, now: number): boolean {
-  const { state, unconfirmed, unresolved } = resume;
-  return state === 'cancelled' && isHeldBack(resume, now) && (unconfirmed === 0 || unresolved);
+  return resume.state === 'cancelled' && isHeldBack(resume, now) && mayTakeEffect(resume, now);
+}
+
+/** After a call without effect the claim is only a pause. */
+export function mayTakeEffect(resume: CardResume, now: number): boolean {
+  return resume.unconfirmed === 0 || resume.unresolved || isUnderWay(resume, now);
 }

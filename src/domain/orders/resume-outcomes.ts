@@ -1,28 +1,52 @@
 // What becomes of the resume of a card that waits in a run: by a decision (decide.ts), and by what the gateway answered to a call or
 // shows of the card. Each function takes the facts of the card and returns what is to be written, all of it or nothing. Pure.
 import type { CardFacts, CardOrders, CardResume, Changes, ShownCard, StopOrder } from './card-orders.ts';
-import { exceeds, isOfCard, type ResumeVerdict } from './decide.ts';
-import { BEGINNING, pauseMs, SOON_MS } from './stop-outcomes.ts';
+import { exceeds, isOfCard, type ResumeVerdict, UNCONFIRMED_AT_MOST } from './decide.ts';
+import { atWork, BEGINNING, pauseMs, SOON_MS } from './stop-outcomes.ts';
+import { isOfCall, isUnderWay, nextLookAt, workSeen } from './vendor-work.ts';
 
-/** A resume ends as failed after so many calls that were acknowledged without effect, or refused. */
-const UNCONFIRMED_AT_MOST = 5;
+/** A resume ends as failed after so many calls that were refused. */
 const REFUSED_AT_MOST = 3;
 /** A card that runs while a call to stop it may take effect is looked at again after this pause. */
 const SETTLING_AGAIN_MS = 15_000;
 
 /** What a decision about a resume writes. @param leaseMs how long the claim of a call lasts */
-export function resumeDecided({ now }: CardOrders, decision: ResumeVerdict, leaseMs: number): Changes {
+export function resumeDecided(facts: CardOrders, decision: ResumeVerdict, leaseMs: number): Changes {
   if (decision.act === 'nothing') return {};
+  const { now, stops } = facts;
   const { resume } = decision;
-  if (decision.act === 'call') {
-    const unresolved = resume.claimedUntil !== null;
-    const claimedUntil = now + leaseMs;
-    const attempts = resume.attempts + 1;
-    return { resumes: [{ ...resume, unresolved, claimedUntil, dueAt: claimedUntil, attempts }] };
+  const written = (changed: Partial<CardResume>): Changes => ({ resumes: [{ ...resume, ...changed }] });
+  // The vendor worked on its last call as long as it may, and it had no effect.
+  const unconfirmed = resume.unconfirmed + Number(isOfCall(resume));
+  switch (decision.act) {
+    case 'call': {
+      const claimedUntil = now + leaseMs;
+      const claim = { unresolved: resume.claimedUntil !== null, claimedUntil, dueAt: claimedUntil };
+      return written({ ...claim, attempts: resume.attempts + 1, unconfirmed, pendingUntil: null });
+    }
+    case 'give_up':
+      return withoutEffect(facts, resume, true, {
+        unconfirmed,
+        lastError: STILL_STOPPED,
+        claimedUntil: null,
+      });
+    case 'wait': {
+      const work = workSeen(resume, now, decision.forMs);
+      return written({ ...work, dueAt: nextLookAt(work, now) });
+    }
+    case 'none':
+      if (decision.why === 'pending') return written({ dueAt: nextLookAt(resume, now) });
+      if (decision.why !== 'settling') return {};
+      return written({ dueAt: settlingLookAt(resume, stops, now) });
   }
-  return decision.why === 'settling'
-    ? { resumes: [{ ...resume, dueAt: Math.min(resume.dueAt, now + SETTLING_AGAIN_MS) }] }
-    : {};
+}
+
+const STILL_STOPPED = 'acknowledged, and the card is still stopped';
+
+/** A stop that the vendor works on may show minutes later. */
+function settlingLookAt({ dueAt }: CardResume, stops: readonly StopOrder[], now: number): number {
+  const work = stops.find((stop) => stop.state === 'requested' && isUnderWay(stop, now));
+  return work === undefined ? Math.min(dueAt, now + SETTLING_AGAIN_MS) : nextLookAt(work, now);
 }
 
 /**
@@ -132,15 +156,27 @@ function claimedResume({ resumes, now }: CardOrders, runId: string, attempt: num
   );
 }
 
-/** The gateway acknowledged the call and does not show the card running: a pause that doubles, and an end after too many. */
-export function resumeAcknowledged(facts: CardOrders, runId: string, attempt: number): Changes | null {
+/**
+ * The gateway acknowledged the call and does not show the card running: a pause that doubles, and an end after too many; or the vendor
+ * works on it. @param pendingForMs as for a stop
+ */
+export function resumeAcknowledged(
+  facts: CardOrders,
+  runId: string,
+  attempt: number,
+  pendingForMs: number | null,
+): Changes | null {
   const resume = claimedResume(facts, runId, attempt);
   if (resume === undefined) return null;
+  const { now } = facts;
+  if (pendingForMs !== null)
+    return { resumes: [{ ...resume, unresolved: false, ...atWork(resume, now, pendingForMs) }] };
   const unconfirmed = resume.unconfirmed + 1;
-  const claimedUntil = facts.now + pauseMs(resume.unconfirmed);
+  const claimedUntil = now + pauseMs(resume.unconfirmed);
   return withoutEffect(facts, resume, unconfirmed >= UNCONFIRMED_AT_MOST, {
     unconfirmed,
-    lastError: 'acknowledged, and the card is still stopped',
+    lastError: STILL_STOPPED,
+    pendingSince: resume.pendingSince ?? now,
     ...{ claimedUntil, dueAt: claimedUntil },
   });
 }

@@ -20,10 +20,12 @@ import {
   isOver,
   isUncalled,
   LATE_AT_MOST_MS,
+  mayTakeEffect,
   orderOf,
   type StopVerdict,
 } from './decide.ts';
 import { counted, type StopCounts, uncounted } from './stop-budget.ts';
+import { isOfCall, isUnderWay, NO_WORK, nextLookAt, type VendorWork, workSeen } from './vendor-work.ts';
 
 /** Between calls that are acknowledged without effect: from half a minute, doubling, to an hour. */
 const FIRST_PAUSE_MS = 30_000;
@@ -47,6 +49,9 @@ export function stopDecided(
   if (decision.act === 'none' && decision.why === 'unwatched' && decision.stop?.state === 'requested') {
     return { ...ended, stops: [...(ended.stops ?? []), { ...decision.stop, dueAt: now }] };
   }
+  if (decision.act === 'none' && decision.why === 'pending' && decision.stop?.state === 'requested') {
+    return { ...ended, stops: [...(ended.stops ?? []), lookedAt(facts, decision.stop)] };
+  }
   if (decision.act === 'none' || card === null) return ended;
   const { act, stop, isAnew } = decision;
   // In mode observe, what was requested before stays so and waits.
@@ -54,6 +59,11 @@ export function stopDecided(
   const lost = isAnew ? lostCall(stop, card) : null;
   const changes = { ...ended, ...(lost === null ? {} : { audit: lost }) };
   const written = (next: StopOrder) => ({ ...changes, stops: [...(ended.stops ?? []), next] });
+  if (act === 'wait') {
+    const waits = stop !== null && goesOn(stop, card) ? stop : judgedStop(facts, decision);
+    const work = workSeen(waits, now, decision.forMs);
+    return written({ ...waits, ...work, dueAt: nextLookAt(work, now) });
+  }
   const next = { ...judgedStop(facts, decision), attempts: (stop?.attempts ?? 0) + 1 };
   if (act === 'observe') return written({ ...next, state: 'observed' });
   if (act === 'hold') return written({ ...next, state: 'held', heldBy: decision.heldBy });
@@ -67,6 +77,13 @@ export function stopDecided(
     // From here on, a card found stopped is the result of this stop.
     ...(card.stopped ? { card: { iccid: card.iccid, stopped: false } } : {}),
   };
+}
+
+/** The next look at a card whose vendor works on a call. */
+function lookedAt({ stops, now }: CardOrders, stop: StopOrder): StopOrder {
+  const { iccid } = stop;
+  const work = stops.find((one) => one.iccid === iccid && isUnderWay(one, now)) ?? stop;
+  return { ...stop, dueAt: nextLookAt(work, now) };
 }
 
 /** The stop as it is judged now: it goes on, or begins. Its state is that of a call. */
@@ -91,7 +108,10 @@ function judgedStop(
     stopAgain: false,
   } as const;
   if (stop !== null && goesOn(stop, card)) {
-    return { ...stop, ...judged, unresolved: stop.claimedUntil !== null };
+    // The vendor worked on its last call as long as it may, and it had no effect.
+    const unconfirmed = stop.unconfirmed + Number(isOfCall(stop));
+    const work = { pendingSince: unconfirmed > 0 ? stop.pendingSince : null, pendingUntil: null };
+    return { ...stop, ...judged, ...work, unresolved: stop.claimedUntil !== null, unconfirmed };
   }
   const { version = null, attempts = 0 } = stop ?? {};
   return { ...BEGINNING, ...judged, month, version, attempts, requestedAt: now };
@@ -110,6 +130,7 @@ export function stopWanted(
   if (card === null || card.stopped || !isOver(card, facts.usage)) return null;
   // Ordered all the same where readings are to be compared first.
   const decision = decideStop(facts, card, { ...control, watchedUntil: null });
+  if (decision.act === 'none') return { decision, changes: endedOrders(facts, card) };
   if (decision.act !== 'call') return { decision, changes: stopDecided(facts, card, decision, control, 0) };
   const { stop, isAnew } = decision;
   const isOpen = stop !== null && goesOn(stop, card);
@@ -130,6 +151,7 @@ export const BEGINNING = {
   unconfirmed: 0,
   lastError: null,
   resumeRun: null,
+  ...NO_WORK,
 } as const;
 
 /** The call for the former SIM of the card may have been made, and nothing asks any more whether it had an effect. */
@@ -282,15 +304,33 @@ function claimedStop({ stops }: CardOrders, month: string, attempt: number): Sto
   );
 }
 
-/** The gateway acknowledged the call and does not show the card stopped: no further call before a pause that doubles. */
-export function stopAcknowledged(facts: CardOrders, month: string, attempt: number): Changes | null {
+/**
+ * The gateway acknowledged the call and does not show the card stopped: no further call before a pause that doubles, or before the vendor
+ * was to be done. @param pendingForMs how long the vendor works on the call, as it says; null: it does not say so
+ */
+export function stopAcknowledged(
+  facts: CardOrders,
+  month: string,
+  attempt: number,
+  pendingForMs: number | null,
+): Changes | null {
   const stop = claimedStop(facts, month, attempt);
   if (stop === undefined) return null;
   const { now } = facts;
   const { unconfirmed } = stop;
+  const known = { ...stop, acknowledgedAt: now, unresolved: false };
+  if (pendingForMs !== null) return { stops: [{ ...known, ...atWork(stop, now, pendingForMs) }] };
   const claimedUntil = now + pauseMs(unconfirmed);
-  const changed = { acknowledgedAt: now, unconfirmed: unconfirmed + 1, unresolved: false };
-  return { stops: [{ ...stop, ...changed, claimedUntil, dueAt: claimedUntil }] };
+  const pendingSince = stop.pendingSince ?? now;
+  return {
+    stops: [{ ...known, pendingSince, unconfirmed: unconfirmed + 1, claimedUntil, dueAt: claimedUntil }],
+  };
+}
+
+/** The vendor works on the last call of an order: no further one is made meanwhile. */
+export function atWork({ pendingSince }: VendorWork, now: number, forMs: number) {
+  const work = workSeen({ pendingSince, pendingUntil: null }, now, forMs);
+  return { ...work, claimedUntil: work.pendingUntil, dueAt: nextLookAt(work, now) };
 }
 
 export function pauseMs(unconfirmed: number): number {
@@ -331,11 +371,7 @@ export function stopOrdered(facts: CardOrders, { by, reason, mayBeHandedOut }: O
   const waiting = resumes.filter(({ state }) => state === 'waiting');
   const former = resumes.filter((resume) => isFormerCall(resume, now));
   if (card === null || (card.stopped && waiting.length + former.length === 0 && !mayBeHandedOut)) return null;
-  // After a call without effect the claim is only a pause; the next claim is unresolved.
-  const calls = [
-    ...former,
-    ...waiting.filter(({ unconfirmed, unresolved }) => unconfirmed === 0 || unresolved),
-  ];
+  const calls = [...former, ...waiting.filter((resume) => mayTakeEffect(resume, now))];
   const ends = calls.flatMap(({ claimedUntil }) => claimedUntil ?? []);
   const callEnds = ends.length === 0 ? null : Math.max(...ends);
   // An order of an earlier month that is still open is this one.
@@ -353,6 +389,7 @@ export function stopOrdered(facts: CardOrders, { by, reason, mayBeHandedOut }: O
     chargedAt: isRequested && callEnds === null ? stop.chargedAt : null,
     acknowledgedAt: isRequested ? stop.acknowledgedAt : null,
     unconfirmed: isRequested ? stop.unconfirmed : 0,
+    ...(isRequested && stop.iccid === card.iccid ? {} : NO_WORK),
   };
   const taken = { state: 'cancelled', endedAt: now, lastError: 'an operator ordered its stop' } as const;
   return { stops: [ordered], resumes: waiting.map((resume) => ({ ...resume, ...taken })) };

@@ -43,6 +43,8 @@ export type HoldEnd = (typeof HOLD_ENDS)[number];
 export const STOPS_COUNTED = 100_000;
 /** Unconfirmed stops are counted up to this number, so that the count stays cheap when no stop of a fleet takes effect. */
 export const UNCONFIRMED_STOPS_COUNTED = 10_000;
+/** Vendors may carry a stop out in minutes: one without effect is counted so long after its first call was acknowledged. */
+export const UNCONFIRMED_AFTER_MS = 180_000;
 
 /** Cards over their package that run without a cause are counted up to this number: each is judged anew when it is counted. */
 export const OVER_RUNNING_COUNTED = 10_000;

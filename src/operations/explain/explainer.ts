@@ -7,6 +7,7 @@ import { manualEntry } from '../../domain/manual-trigger.ts';
 import { roundedMb } from '../../domain/numbers.ts';
 import type { HoldReason, StopState } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
+import { spanWords } from '../../domain/words.ts';
 import { awaitedWords } from '../../health/capacity.ts';
 import { gatewayReportOf, heldInterfacesOf, type InterfaceReport } from '../../health/gateway-report.ts';
 import { shellWord } from '../../platform/shell-word.ts';
@@ -53,7 +54,7 @@ export class Explainer {
         TASK_TYPES.map((taskType) => this.#task(taskType, card, { ...surroundings, runsOver })),
       ),
       usage,
-      stops: stopEntries(stops, card),
+      stops: stopEntries(stops, card, surroundings.nowMs),
       openTriggers: surroundings.openTriggers,
       ...whereLogsAre(iccid, surroundings.instances, this.deps.logDir),
     };
@@ -158,15 +159,16 @@ const HELD_BECAUSE: Record<HoldReason, string> = {
 export function stopEntries(
   stops: readonly CardStop[],
   card: { readonly cardId: number; readonly stopped: boolean },
+  nowMs: number,
 ): CardExplanation['stops'] {
   return stops.map((stop, index) => ({
     at: new Date(stop.resumedAtMs ?? stop.completedAtMs ?? stop.requestedAtMs),
-    ...wordsOf(stop, card.cardId, index === 0 && !card.stopped),
+    ...wordsOf(stop, card.cardId, index === 0 && !card.stopped, nowMs),
   }));
 }
 
 /** @param runs whether the stop is the card's last one, and the card runs. */
-function wordsOf(stop: CardStop, cardId: number, runs: boolean): Omit<Entry, 'at'> {
+function wordsOf(stop: CardStop, cardId: number, runs: boolean, nowMs: number): Omit<Entry, 'at'> {
   const used = usedWords(stop);
   const order = stop.orderedBy === null ? '' : `by order of ${stop.orderedBy}: ${stop.reason}`;
   switch (stop.state) {
@@ -203,7 +205,7 @@ function wordsOf(stop: CardStop, cardId: number, runs: boolean): Omit<Entry, 'at
     case 'dismissed':
       return entry('stop dismissed', used, `not stopped in the month, ${order}`);
     case 'requested':
-      return requestedWords(stop, used, order);
+      return requestedWords(stop, used, order, nowMs);
   }
 }
 
@@ -213,18 +215,27 @@ function holdEndWords({ heldFor, heldUntilMs }: CardStop): string {
   return `judged again by a reading after ${end} that is over the allowance`;
 }
 
-function requestedWords(stop: CardStop, used: string, order: string): Omit<Entry, 'at'> {
-  const { unconfirmed, lastError, attempts } = stop;
+function requestedWords(stop: CardStop, used: string, order: string, nowMs: number): Omit<Entry, 'at'> {
+  const { unconfirmed, lastError, attempts, pendingSinceMs } = stop;
+  const requested = pendingSinceMs === null ? 'stop requested' : 'stop under way';
   return entry(
-    unconfirmed === 0 ? 'stop requested' : 'stop unconfirmed',
+    unconfirmed === 0 ? requested : 'stop unconfirmed',
     used,
     order,
+    underWayWords(stop, nowMs),
     order !== '' && attempts === 0
       ? 'it is called as soon as package has a free slot, unless stops are only observed'
       : '',
     unconfirmed === 0 ? '' : `acknowledged ${unconfirmed} times without effect`,
     lastError === null ? '' : `last error: ${lastError}`,
   );
+}
+
+function underWayWords({ pendingSinceMs, pendingUntilMs }: CardStop, nowMs: number): string {
+  if (pendingSinceMs === null || pendingUntilMs === null) return '';
+  const seconds = Math.max(0, Math.round((nowMs - pendingSinceMs) / 1_000));
+  const until = new Date(pendingUntilMs).toISOString();
+  return `under way for ${spanWords(seconds)}: the vendor works on it, and nothing is called before ${until}`;
 }
 
 function entry(action: string, ...parts: readonly string[]): Omit<Entry, 'at'> {

@@ -33,6 +33,14 @@ export const stopReport = report('Stop', {
   completedAt: z.date().nullable().describe('When the gateway showed the card stopped'),
   resumedAt: z.date().nullable(),
   stopAgain: z.boolean().describe('It is resumed, and may be stopped again in the month'),
+  pendingSince: z
+    .date()
+    .nullable()
+    .describe('Since when the vendor works on it, as it says; null: it does not'),
+  pendingUntil: z
+    .date()
+    .nullable()
+    .describe('No further call is made before, unless the gateway shows the stop; null: as above'),
   attempts: z.int(),
   unconfirmed: z.int().describe('Calls that were acknowledged without effect'),
   lastError: z.string().nullable(),

@@ -1,6 +1,6 @@
 // The stops of cards as a table. Used by `cardpoll stops` and the dashboard. Shows what the API says.
 import type { StopBody } from '../../api/client/client-bodies.ts';
-import type { Colour } from '../style.ts';
+import type { Colour, Style } from '../style.ts';
 import type { ColumnsOf } from '../table.ts';
 
 const STATES: Partial<Record<StopBody['state'], Colour>> = { held: 'yellow', done: 'red', resumed: 'green' };
@@ -12,7 +12,7 @@ export const stopColumns: ColumnsOf<StopBody> = (style) => [
   { header: 'ICCID', cell: (row) => style.text(row.iccid), least: 22, drop: 4 },
   { header: 'CARRIER', cell: (row) => style.id(row.carrier_id), drop: 4 },
   { header: 'MONTH', cell: (row) => style.text(row.month), drop: 3 },
-  { header: 'STATE', cell: (row) => style.text(row.state, STATES[row.state]) },
+  { header: 'STATE', cell: (row) => style.text(stateOf(row, style), STATES[row.state]) },
   { header: 'USED MB', cell: (row) => style.number(row.used_mb, 0, 2), drop: 10 },
   { header: 'ALLOWANCE MB', cell: (row) => style.number(row.allowance_mb, 0, 2), drop: 8 },
   { header: 'REQUESTED', cell: (row) => style.time(row.requested_at), drop: 9 },
@@ -27,7 +27,14 @@ export const stopColumns: ColumnsOf<StopBody> = (style) => [
   },
   { header: 'BY', cell: (row) => style.text(row.ordered_by), least: 8, drop: 6 },
   { header: 'REASON', cell: (row) => style.text(row.reason), least: 10, drop: 7 },
+  { header: 'UNDER WAY SINCE', cell: (row) => style.time(row.pending_since), drop: 1 },
   { header: 'ATTEMPTS', cell: (row) => style.number(row.attempts), drop: 1 },
   { header: 'UNCONFIRMED', cell: (row) => style.number(row.unconfirmed), drop: 1 },
   { header: 'LAST ERROR', cell: (row) => style.text(row.last_error), drop: 1 },
 ];
+
+/** On a terminal a stop that the vendor works on is under way. */
+function stateOf({ state, pending_since }: StopBody, style: Style): string {
+  const lasted = style.lasting(pending_since);
+  return lasted === null ? state : `under way for ${lasted}`;
+}

@@ -116,6 +116,19 @@ describeRecordStore('resumes', (db) => {
     expect(await db.store.resumes.find(id)).toMatchObject({ resumed: 1 });
   });
 
+  it('is not called again while the vendor works on it, and fails after five calls without effect', async () => {
+    const { id } = await create({ cardIds: [1] });
+    const timeIsOver = () => db.sql('UPDATE card_resumes SET pending_until = now(), claimed_until = now()');
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      expect(await claim(1)).toMatchObject({ runId: id, attempt });
+      expect(await db.store.resumes.acknowledge(1, id, attempt, 600_000)).toBe(false);
+      expect(await claim(1)).toEqual({ state: 'pending', runId: id });
+      await timeIsOver();
+    }
+    expect(await claim(1)).toEqual({ state: 'failed', runId: id });
+    expect(await db.store.resumes.find(id)).toMatchObject({ failed: 1, waiting: 0 });
+  });
+
   it('gives a card up that is refused three times, or acknowledged five times without effect', async () => {
     const { id } = await create({ cardIds: [1, 2] });
     for (let attempt = 1; attempt <= 3; attempt += 1) {

@@ -351,6 +351,7 @@ describeRecordStore('rules of stops', (db) => {
     await db.store.stops.order(1, MONTH, BY);
     await claim(1);
     await db.store.stops.acknowledge(1, MONTH, 1);
+    await db.sql("UPDATE card_stops SET pending_since = pending_since - interval '3 minutes'");
     await db.sql(change);
     expect(await db.store.stops.unconfirmed()).toBe(1);
     await db.sql("UPDATE card_stops SET state = 'done'");

@@ -250,9 +250,52 @@ describeRecordStore('stops', (db) => {
     for (const cardId of [5, 6]) await db.store.stops.claim(sim(cardId), month, HOUR_MS, UNLIMITED);
     expect(await db.store.stops.unconfirmed()).toBe(0);
     await db.store.stops.acknowledge(5, month, 1);
+    expect(await db.store.stops.unconfirmed(), 'vendors may need minutes').toBe(0);
+    await db.sql("UPDATE card_stops SET pending_since = pending_since - interval '3 minutes'");
     expect(await db.store.stops.unconfirmed()).toBe(1);
     await db.sql(change);
     expect(await db.store.stops.unconfirmed()).toBe(0);
+  });
+
+  it('is neither called again nor unconfirmed while the vendor works on it, and shows until when', async () => {
+    const [now] = await db.sql(`SELECT to_char(clock_timestamp(), 'YYYY-MM') AS month`);
+    const month = String(now?.month);
+    await overPackage([5], month);
+    const claim = () => db.store.stops.claim(sim(5), month, HOUR_MS, UNLIMITED);
+    await claim();
+    expect(await db.store.stops.acknowledge(5, month, 1, 600_000)).toEqual({ calls: 0, retryInMs: 600_000 });
+    expect(await claim()).toEqual({ state: 'pending' });
+    const [shown] = await db.store.stops.ofCard(5, 1);
+    const { pendingSinceMs, pendingUntilMs } = shown as { pendingSinceMs: number; pendingUntilMs: number };
+    expect(pendingUntilMs - pendingSinceMs).toBe(600_000);
+    const [look] = await db.sql(
+      'SELECT extract(epoch FROM due_at - pending_since)::float8 AS seconds FROM card_stops WHERE card_id = 5',
+    );
+    expect(look?.seconds, 'the second look is asked when it was 10 s').toBeCloseTo(10, 0);
+
+    await db.sql(`UPDATE card_stops SET pending_since = pending_since - interval '10 minutes',
+      pending_until = pending_until - interval '10 minutes', claimed_until = claimed_until - interval '10 minutes'`);
+    expect(await db.store.stops.unconfirmed(), 'its time is over').toBe(1);
+    expect((await db.store.stops.ofCard(5, 1))[0]).toMatchObject({
+      pendingSinceMs: null,
+      pendingUntilMs: null,
+    });
+    const again = { state: 'unresolved', month, attempt: 2, overdueCalls: 1 };
+    expect(await claim()).toEqual(again);
+    expect(await db.store.stops.unconfirmed()).toBe(1);
+    await db.store.stops.acknowledge(5, month, 2, 600_000);
+    expect(await db.store.stops.unconfirmed(), 'one message').toBe(1);
+    await db.store.stops.complete(sim(5), month);
+    expect(await db.store.stops.unconfirmed()).toBe(0);
+  });
+
+  it('waits for a vendor that works on the card, and is called once that has lasted too long', async () => {
+    const shown = { ...sim(1), pendingForMs: 600_000 };
+    const claim = () => db.store.stops.claim(shown, MONTH, HOUR_MS, UNLIMITED);
+    expect(await claim()).toEqual({ state: 'pending' });
+    expect(await claim()).toEqual({ state: 'pending' });
+    await db.sql('UPDATE card_stops SET pending_until = clock_timestamp()');
+    expect(await claim()).toEqual(GRANTED);
   });
 
   it('is unresolved for one caller after a claim ran out', async () => {

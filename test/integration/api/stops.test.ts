@@ -67,6 +67,8 @@ describe('the list', () => {
         completed_at: time,
         resumed_at: null,
         attempts: 2,
+        pending_since: null,
+        pending_until: null,
         unconfirmed: 1,
         stop_again: false,
         last_error: 'refused once',

@@ -242,6 +242,8 @@ export const STOP: Bodies['stops']['items'][number] = {
   held_by: 'budget_hour',
   held_for: 'reading',
   held_until: at(-3_300),
+  pending_since: null,
+  pending_until: null,
   ordered_by: null,
   reason: null,
   requested_at: at(300),

@@ -5,6 +5,7 @@
 // claim of a call is a lease, as that of a stop is.
 import type { Actor, AuditEntry } from '../../../domain/audit.ts';
 import type { NamedCard } from '../../../domain/cards/card.ts';
+import type { AskedCard } from './stop-records.ts';
 
 /**
  * The cards of a run: a list, or what cardpoll stopped since a time and is stopped now, or may be: the stop was called and is
@@ -70,6 +71,8 @@ export type ResumeClaim =
   | { readonly state: 'other_iccid'; readonly runId: string } // the status is not that of its SIM
   | { readonly state: 'running'; readonly runId: string } // as shown: nothing is to be called
   | { readonly state: 'settling'; readonly runId: string } // it runs, and a call that stops it may still take effect
+  | { readonly state: 'pending'; readonly runId: string } // the vendor works on the card, as it says
+  | { readonly state: 'failed'; readonly runId: string } // the last call had no effect either
   | { readonly state: 'claimed'; readonly runId: string } // another caller holds the claim
   | { readonly state: 'stopping'; readonly runId: string } // a call that stops the card may be under way
   | { readonly state: 'unconfirmed'; readonly runId: string }; // acknowledged without effect; not again yet
@@ -102,7 +105,7 @@ export interface ResumeRecords {
   cancel(id: string): Promise<ResumeRun | null>;
 
   /** Claims the right to resume a card that waits in a run. @param isStopped as the gateway shows the SIM of `card`. */
-  claim(card: NamedCard, isStopped: boolean, leaseMs: number): Promise<ResumeClaim>;
+  claim(card: AskedCard, isStopped: boolean, leaseMs: number): Promise<ResumeClaim>;
   /**
    * Call when the gateway shows the card running. The card is no longer stopped, its last stop is `resumed` (also one that
    * was requested before the run and not confirmed), and the audit trail has it, in one transaction.
@@ -110,11 +113,11 @@ export interface ResumeRecords {
    */
   complete(card: NamedCard, runId: string, month: string): Promise<AuditEntry | null>;
   /**
-   * Call when the gateway acknowledged the call and does not show the card running.
+   * Call when the gateway acknowledged the call and does not show the card running. @param pendingForMs as for a stop
    * @returns whether the card ended as failed: it was refused, or acknowledged without effect, too often; false also when
    * another caller has the claim.
    */
-  acknowledge(cardId: number, runId: string, attempt: number): Promise<boolean>;
+  acknowledge(cardId: number, runId: string, attempt: number, pendingForMs?: number | null): Promise<boolean>;
   /**
    * Call when the call certainly had no effect. Otherwise as `acknowledge`.
    * @param refused whether the gateway refused this card, which counts.

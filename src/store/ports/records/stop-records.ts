@@ -16,11 +16,17 @@ import type {
 } from '../../../domain/stops/stop.ts';
 
 /** A stop that the gateway acknowledged and does not show. */
-interface UnconfirmedStop {
+export interface UnconfirmedStop {
   /** How many calls were acknowledged without effect. */
   readonly calls: number;
   /** Milliseconds until the next call is allowed. */
   readonly retryInMs: number;
+}
+
+/** A card whose status was asked. */
+export interface AskedCard extends NamedCard {
+  /** The gateway shows that it works on the card, and how long that may take; absent or null: it does not. */
+  readonly pendingForMs?: number | null;
 }
 
 /** The answer to a claim. Only `granted` and `unresolved` (an earlier call may have been made) allow the call. */
@@ -31,7 +37,10 @@ export type StopClaim =
       readonly month: string;
       /** Fences the claim: who held an earlier one, and wakes up late, changes nothing. */
       readonly attempt: number;
+      /** The vendor worked on the last call as long as it may, without effect; so many calls had none. */
+      readonly overdueCalls?: number;
     }
+  | { readonly state: 'pending' } // the vendor works on the card, as it says
   | { readonly state: 'claimed' } // another caller holds the claim
   | { readonly state: 'unwatched' } // many cards went over at once, and their readings are to be compared first
   | { readonly state: 'resuming' } // the card waits in a run that resumes it
@@ -70,6 +79,9 @@ export interface CardStop {
   readonly reason: string | null;
   /** It is resumed, and may be stopped again in the month by a reading taken after that. */
   readonly stopAgain: boolean;
+  /** Since when the vendor works on it, as it says, and until when at most; null: it does not. */
+  readonly pendingSinceMs: number | null;
+  readonly pendingUntilMs: number | null;
 }
 
 export interface ListedStop extends CardStop {
@@ -122,9 +134,9 @@ export interface StopRecords {
    * allowance since, or a run resumed it and allowed another stop. A held stop is judged again when its cause is over and the
    * card was read after that. The claim lasts for `leaseMs`. The
    * rules are judged and the stop is counted in the same statement, so that all instances together keep the budget.
-   * @param card with the SIM that the gateway shows running. @param month YYYY-MM
+   * @param card with the SIM that the gateway does not show stopped. @param month YYYY-MM
    */
-  claim(card: NamedCard, month: string, leaseMs: number, rules: StopRules): Promise<StopClaim>;
+  claim(card: AskedCard, month: string, leaseMs: number, rules: StopRules): Promise<StopClaim>;
   /**
    * Call when the gateway shows the card stopped. Marks the stop as done and the card as stopped, and writes an audit
    * entry, in one transaction. If that is the late effect of a stop whose card a run ended as running, the card waits in its run again.
@@ -133,10 +145,16 @@ export interface StopRecords {
   complete(card: NamedCard, month: string): Promise<AuditEntry | null>;
   /**
    * Call when the gateway acknowledged the claimed call but does not show the card stopped. Allows no further claim
-   * before a pause of 30 s, which doubles each time up to an hour. @returns null when this caller no longer holds the
+   * before a pause of 30 s, which doubles each time up to an hour. @param pendingForMs how long the vendor works on the call, as it
+   * says: there is no further claim before, and the order is due for each look. @returns null when this caller no longer holds the
    * claim.
    */
-  acknowledge(cardId: number, month: string, attempt: number): Promise<UnconfirmedStop | null>;
+  acknowledge(
+    cardId: number,
+    month: string,
+    attempt: number,
+    pendingForMs?: number | null,
+  ): Promise<UnconfirmedStop | null>;
   /**
    * Call when the call had no effect (the gateway refused it, or it was not made): the next claim is granted at once, and the
    * budget does not count this one, unless the gateway then shows the card stopped all the same.

@@ -10,7 +10,8 @@ json_build_object(
   'unresolved', s.unresolved, 'attempts', s.attempts, 'chargedAt', extract(epoch FROM s.charged_at) * 1000,
   'acknowledgedAt', extract(epoch FROM s.acknowledged_at) * 1000, 'unconfirmed', s.unconfirmed, 'lastError', s.last_error,
   'completedAt', extract(epoch FROM s.completed_at) * 1000, 'resumedAt', extract(epoch FROM s.resumed_at) * 1000,
-  'stopAgain', s.stop_again, 'resumeRun', s.resume_run)
+  'stopAgain', s.stop_again, 'resumeRun', s.resume_run, 'pendingSince', extract(epoch FROM s.pending_since) * 1000,
+  'pendingUntil', extract(epoch FROM s.pending_until) * 1000)
 
 -- part: usage
 json_build_object(
@@ -22,17 +23,18 @@ json_build_object(
 card_id bigint, month date, version text, iccid text, used_mb float8, allowance_mb float8, reading_mb float8, state text,
   authority text, ordered_by text, reason text, held_by text, requested_at float8, due_at float8, claimed_until float8,
   unresolved boolean, attempts integer, charged_at float8, acknowledged_at float8, unconfirmed integer, last_error text,
-  completed_at float8, resumed_at float8, stop_again boolean, resume_run uuid
+  completed_at float8, resumed_at float8, stop_again boolean, resume_run uuid, pending_since float8, pending_until float8
 
 -- part: stopValues
 iccid, used_mb, allowance_mb, reading_mb, state, authority, ordered_by, reason, held_by, to_timestamp(requested_at / 1000),
   to_timestamp(due_at / 1000), to_timestamp(claimed_until / 1000), unresolved, attempts, to_timestamp(charged_at / 1000),
   to_timestamp(acknowledged_at / 1000), unconfirmed, last_error, to_timestamp(completed_at / 1000),
-  to_timestamp(resumed_at / 1000), stop_again, resume_run
+  to_timestamp(resumed_at / 1000), stop_again, resume_run, to_timestamp(pending_since / 1000), to_timestamp(pending_until / 1000)
 
 -- part: stopNames
 iccid, used_mb, allowance_mb, reading_mb, state, authority, ordered_by, reason, held_by, requested_at, due_at, claimed_until,
-  unresolved, attempts, charged_at, acknowledged_at, unconfirmed, last_error, completed_at, resumed_at, stop_again, resume_run
+  unresolved, attempts, charged_at, acknowledged_at, unconfirmed, last_error, completed_at, resumed_at, stop_again, resume_run,
+  pending_since, pending_until
 
 -- part: control
 json_build_object(
@@ -72,7 +74,8 @@ CROSS JOIN LATERAL (
     'runId', r.run_id, 'version', r.xmin::text, 'state', r.state, 'dueAt', extract(epoch FROM r.due_at) * 1000,
     'claimedUntil', extract(epoch FROM r.claimed_until) * 1000, 'unresolved', r.unresolved, 'attempts', r.attempts,
     'unconfirmed', r.unconfirmed, 'refused', r.refused, 'lastError', r.last_error,
-    'endedAt', extract(epoch FROM r.ended_at) * 1000, 'counted', r.counted, 'run', json_build_object(
+    'endedAt', extract(epoch FROM r.ended_at) * 1000, 'counted', r.counted,
+    'pendingSince', extract(epoch FROM r.pending_since) * 1000, 'pendingUntil', extract(epoch FROM r.pending_until) * 1000, 'run', json_build_object(
       'createdAt', extract(epoch FROM run.created_at) * 1000, 'createdBy', run.created_by, 'createdRole', run.created_role,
       'reason', run.reason, 'stopAgain', run.stop_again, 'isOfMonth', run.month IS NOT NULL))), '[]') AS resumes
   FROM (
@@ -143,10 +146,11 @@ RETURNING s.card_id
 UPDATE card_resumes r SET state = given.state, due_at = to_timestamp(given.due_at / 1000),
   claimed_until = to_timestamp(given.claimed_until / 1000), unresolved = given.unresolved, attempts = given.attempts,
   unconfirmed = given.unconfirmed, refused = given.refused, last_error = given.last_error,
-  ended_at = to_timestamp(given.ended_at / 1000), counted = given.counted
+  ended_at = to_timestamp(given.ended_at / 1000), counted = given.counted,
+  pending_since = to_timestamp(given.pending_since / 1000), pending_until = to_timestamp(given.pending_until / 1000)
 FROM jsonb_to_recordset($1::jsonb) AS given (card_id bigint, run_id uuid, version text, state text, due_at float8,
   claimed_until float8, unresolved boolean, attempts integer, unconfirmed integer, refused integer, last_error text,
-  ended_at float8, counted boolean)
+  ended_at float8, counted boolean, pending_since float8, pending_until float8)
 WHERE r.card_id = given.card_id AND r.run_id = given.run_id AND r.xmin::text = given.version
 RETURNING r.card_id
 

@@ -66,6 +66,8 @@ function wantedStopOf(cardId: number, { decision }: Wanted): WantedStop | null {
   const { stop, isAnew } = decision;
   switch (decision.act) {
     case 'call':
+    // Not for a card of which nothing was asked.
+    case 'wait':
       return { ...about, state: 'ordered' };
     case 'hold':
       return {

@@ -37,11 +37,11 @@ export function resumeClaims(
       return changed?.entry ?? null;
     },
 
-    async acknowledge(cardId, runId, attempt) {
+    async acknowledge(cardId, runId, attempt, pendingForMs = null) {
       const changed = await orders.change({
         ...{ cardId, month: null, counts: false },
         decide(facts) {
-          const changes = resumeAcknowledged(facts, runId, attempt);
+          const changes = resumeAcknowledged(facts, runId, attempt, pendingForMs);
           return [hasFailed(changes), changes];
         },
       });
@@ -65,6 +65,8 @@ function claimOf(decision: ResumeVerdict, { resumes }: Changes): ResumeClaim {
   if (decision.act === 'nothing') return { state: 'none' };
   const { runId } = decision.resume;
   if (decision.act === 'none') return { state: decision.why, runId };
+  if (decision.act === 'wait') return { state: 'pending', runId };
+  if (decision.act === 'give_up') return { state: 'failed', runId };
   const { unresolved = false, attempts: attempt = 0 } = resumes?.[0] ?? {};
   return { state: unresolved ? 'unresolved' : 'granted', runId, attempt };
 }

@@ -50,11 +50,11 @@ export function stopClaims(client: SqlClient): Claims {
       return changed?.entry ?? null;
     },
 
-    async acknowledge(cardId, month, attempt) {
+    async acknowledge(cardId, month, attempt, pendingForMs = null) {
       const changed = await orders.change({
         ...{ cardId, month, counts: false },
         decide(facts) {
-          const changes = stopAcknowledged(facts, month, attempt);
+          const changes = stopAcknowledged(facts, month, attempt, pendingForMs);
           const [stop] = changes?.stops ?? [];
           return [stop === undefined ? null : unconfirmedOf(stop), changes];
         },
@@ -78,9 +78,12 @@ function claimOf(decision: StopVerdict, stops: readonly StopOrder[]): StopClaim 
   switch (decision.act) {
     case 'call': {
       const called = stops.find(({ month }) => month === decision.month) as StopOrder;
-      const { month, attempts: attempt, unresolved } = called;
-      return { state: unresolved ? 'unresolved' : 'granted', month, attempt };
+      const { month, attempts: attempt, unresolved, unconfirmed } = called;
+      const overdue = unconfirmed > (decision.stop?.unconfirmed ?? 0) ? { overdueCalls: unconfirmed } : {};
+      return { state: unresolved ? 'unresolved' : 'granted', month, attempt, ...overdue };
     }
+    case 'wait':
+      return { state: 'pending' };
     case 'hold': {
       const { heldBy, stop } = decision;
       return { state: 'held', heldBy, isNew: stop?.heldBy !== heldBy };

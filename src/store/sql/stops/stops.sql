@@ -3,7 +3,9 @@
 -- part: stop
 -- The columns of a stop, and what they are of.
 to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb, s.requested_at, s.completed_at, s.resumed_at,
-  s.attempts, s.unconfirmed, s.last_error, CASE WHEN s.state = 'held' THEN s.held_by END AS held_by, s.ordered_by, s.reason, s.stop_again
+  s.attempts, s.unconfirmed, s.last_error, CASE WHEN s.state = 'held' THEN s.held_by END AS held_by, s.ordered_by, s.reason, s.stop_again,
+  CASE WHEN s.state = 'requested' AND s.pending_until > clock_timestamp() THEN s.pending_since END AS pending_since,
+  CASE WHEN s.state = 'requested' AND s.pending_until > clock_timestamp() THEN s.pending_until END AS pending_until
 FROM card_stops s
 
 -- part: listed
@@ -36,7 +38,7 @@ ORDER BY s.month DESC
 LIMIT $2::integer
 
 -- name: stops.unconfirmed
--- How many cards run although the gateway acknowledged their stop, at most $1. A stop that is no longer wanted (card
+-- How many cards run although the gateway acknowledged their stop without effect, and first did so $2 ms ago, at most $1. A stop that is no longer wanted (card
 -- removed or stopped meanwhile, another SIM, allowance raised, month over) does not count; one that an operator ordered stays wanted,
 -- whatever the card has used. Small and partial: the index of the unconfirmed, then two rows by their keys each.
 SELECT count(*) AS count
@@ -45,6 +47,9 @@ FROM (
   JOIN cards c ON c.card_id = s.card_id
   LEFT JOIN card_usage u ON u.card_id = s.card_id AND u.month = s.month
   WHERE s.state = 'requested' AND s.acknowledged_at IS NOT NULL AND NOT c.stopped AND s.iccid = c.iccid
+    -- While the vendor works on a first call, as it says, none was without effect.
+    AND (s.unconfirmed > 0 OR s.pending_until <= clock_timestamp())
+    AND coalesce(s.pending_since, '-infinity') <= clock_timestamp() - $2::float8 * interval '1 millisecond'
     AND (
       coalesce(s.authority, '') = 'operator'
       OR u.used_mb > c.allowance_mb AND NOT u.closed

@@ -18,6 +18,7 @@ import {
   STOP_STATES,
   STOPS_COUNTED,
   type StopState,
+  UNCONFIRMED_AFTER_MS,
   UNCONFIRMED_STOPS_COUNTED,
 } from '../../../domain/stops/stop.ts';
 import { CardpollError } from '../../../platform/errors.ts';
@@ -98,7 +99,7 @@ export function sqlStops(client: SqlClient): StopRecords {
     },
 
     ofCard: async (cardId, limit) => withHolds(await db.rows<CardStop>('ofCard', cardId, limit)),
-    unconfirmed: () => db.count('unconfirmed', UNCONFIRMED_STOPS_COUNTED),
+    unconfirmed: () => db.count('unconfirmed', UNCONFIRMED_STOPS_COUNTED, UNCONFIRMED_AFTER_MS),
     async sweep(afterCardId, throughCardId, month, fleetCards) {
       const range = [afterCardId, throughCardId, monthStart(month)];
       await walkingIndexes(client, async (tx) => {

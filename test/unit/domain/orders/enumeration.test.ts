@@ -92,6 +92,12 @@ const SITUATIONS: ReadonlyArray<readonly [string, World, number]> = [
     after(firstWorld(1), 'the mode is observe', 'is read over the small package'),
     4,
   ],
+  ['a card whose vendor works on its stop', after(firstWorld(1), ...OVER, 'call is pending'), 4],
+  [
+    'a card whose vendor works on its resume',
+    after(firstWorld(1), ...STOPPED, 'is ordered resumed', 'has its order taken', 'call is pending'),
+    4,
+  ],
   ['two cards and a budget that is spent', after(firstWorld(2), ...STOPPED), 3],
 ];
 

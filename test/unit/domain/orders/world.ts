@@ -4,6 +4,7 @@ import type {
   CardOrders,
   CardResume,
   Changes,
+  ShownCard,
   StopControlFacts,
   StopOrder,
   UsageFacts,
@@ -34,6 +35,8 @@ import {
 export const LEASE_MS = 60_000;
 /** A call has ended by then: half a lease after its claim. */
 export const CALL_MS = LEASE_MS / 2;
+/** So long the vendor may work on a call, as the profile says. */
+const WORK_MS = 600_000;
 const HOUR_MS = 3_600_000;
 const BUDGET = 1;
 /** Shortly before a month begins, so that calls outlive the one before. */
@@ -62,9 +65,13 @@ interface WorldCard {
     readonly kind: Call['kind'];
     readonly iccid: string;
     readonly isCut: boolean;
+    readonly isPending: boolean;
     readonly at: number;
   } | null;
 }
+
+/** The vendor works on a call, as it has answered. */
+type Job = Pick<Call, 'kind' | 'iccid' | 'sentAt'>;
 
 /** Plain data; an event makes another one. */
 export interface World {
@@ -77,7 +84,8 @@ export interface World {
   readonly cut: readonly string[];
   readonly calls: readonly Call[];
   /** Answers of calls that the worker never got, with an effect that comes later. */
-  readonly late: readonly Pick<Call, 'kind' | 'iccid' | 'sentAt'>[];
+  readonly late: readonly Job[];
+  readonly jobs: readonly Job[];
   readonly versions: number;
   /** Own calls to stop that had an effect or may have one, for the budget: when they were sent. */
   readonly ownStops: readonly number[];
@@ -112,7 +120,7 @@ export function firstWorld(count: number): World {
   });
   return {
     ...{ now: BEGIN, month: '2026-11', cards, mode: 'enforce', counts: NO_COUNTS, cut: [], calls: [] },
-    ...{ late: [], versions: 0, ownStops: [], spared: [], broken: [] },
+    ...{ late: [], jobs: [], versions: 0, ownStops: [], spared: [], broken: [] },
   };
 }
 
@@ -212,7 +220,7 @@ const isAskedFor: CardEvent = (world, index) => {
   const { asked: before, facts } = world.cards[index] as WorldCard;
   if (kind === null || before !== null || facts.card === null) return null;
   const { iccid } = facts.card;
-  const asked = { kind, iccid, isCut: world.cut.includes(iccid), at: world.now };
+  const asked = { kind, iccid, isCut: world.cut.includes(iccid), isPending: false, at: world.now };
   const next = taken(world, index);
   return { ...next, cards: next.cards.with(index, { ...(next.cards[index] as WorldCard), asked }) };
 };
@@ -260,23 +268,31 @@ const isPolled: CardEvent = (world, index) => {
 };
 
 /** An order of the card is taken: the status first, then its call. The answers of calls are events of their own. */
-const isTaken: CardEvent = (world, index) => {
+const isTaken: CardEvent = (world, index) => isTakenAnd(world, index, false);
+/** The same, and the gateway shows that it works on the card, which is neither stopped nor runs. */
+const showsPending: CardEvent = (world, index) => isTakenAnd(world, index, true);
+
+function isTakenAnd(world: World, index: number, isPending: boolean): World | null {
   const kind = dueKind(world, index);
   const { card } = (world.cards[index] as WorldCard).facts;
   if (kind === null || card === null) return null;
   const { iccid } = card;
-  return judged(taken(world, index), index, { kind, iccid, isCut: world.cut.includes(iccid) });
-};
+  return judged(taken(world, index), index, { kind, iccid, isCut: world.cut.includes(iccid), isPending });
+}
 
-function judged(
-  world: World,
-  index: number,
-  { kind, iccid, isCut }: { kind: Call['kind']; iccid: string; isCut: boolean },
-): World {
-  const sim = { iccid, vendorId: null };
+interface Shown {
+  readonly kind: Call['kind'];
+  readonly iccid: string;
+  readonly isCut: boolean;
+  readonly isPending: boolean;
+}
+
+function judged(world: World, index: number, { kind, iccid, isCut: isOff, isPending }: Shown): World {
+  const sim = { iccid, vendorId: null, pendingForMs: isPending ? WORK_MS : null };
+  const isCut = isOff && !isPending;
   const facts = factsOf(world, world.cards[index] as WorldCard);
   const next = isCut ? saved(world, index, stopShown(facts, sim, controlOf(world))) : world;
-  if (kind === 'stop') return isCut ? next : stopping(next, index, iccid);
+  if (kind === 'stop') return isCut ? next : stopping(next, index, sim);
   const present = factsOf(next, next.cards[index] as WorldCard);
   const resume = decideResume(present, sim, isCut);
   const after = saved(next, index, resumeDecided(present, resume, LEASE_MS));
@@ -310,9 +326,9 @@ function sparedKey({ iccid, allowanceMb }: { iccid: string; allowanceMb: number 
   return `${iccid} ${allowanceMb} ${month}`;
 }
 
-function stopping(world: World, index: number, iccid: string): World {
+function stopping(world: World, index: number, sim: ShownCard): World {
   const facts = factsOf(world, world.cards[index] as WorldCard);
-  const sim = { iccid, vendorId: null };
+  const { iccid } = sim;
   const control = controlOf(world);
   const decision = decideStop(facts, sim, control);
   const changes = stopDecided(facts, sim, decision, control, LEASE_MS);
@@ -343,7 +359,7 @@ function sent(
   world: World,
   call: Partial<Call> & Pick<Call, 'kind' | 'card' | 'iccid' | 'byOperator'>,
 ): World {
-  const { now, cards, calls, late, month } = world;
+  const { now, cards, calls, late, jobs, month } = world;
   const { card } = (cards[call.card] as WorldCard).facts;
   if (card === null) throw new Error('a call for no card');
   const made: Call = {
@@ -362,6 +378,9 @@ function sent(
     ...(late.some(({ iccid, sentAt }) => iccid === made.iccid && now - sentAt < CALL_MS)
       ? [`a call while another one may take effect for ${made.iccid}`]
       : []),
+    ...(jobs.some(({ iccid, sentAt }) => iccid === made.iccid && now - sentAt < WORK_MS)
+      ? [`a call while the vendor works on another one for ${made.iccid}`]
+      : []),
     ...(isOwn && world.spared.includes(sparedKey(card, month))
       ? [`stopped after its resume: ${card.iccid}`]
       : []),
@@ -378,7 +397,7 @@ function repeated({ ownStops, now }: World, { attempt }: Call): number {
 }
 
 /** What the gateway did with the first call for a card, and what the worker learns of it. */
-type Answer = 'done' | 'acknowledged' | 'refused' | 'lost' | 'lost, and done' | 'lost, and done later';
+type Answer = (typeof ANSWERS)[number];
 
 function isAnswered(answer: Answer): CardEvent {
   return (world, index) => {
@@ -390,6 +409,11 @@ function isAnswered(answer: Answer): CardEvent {
     if (answer === 'lost, and done later') {
       const { kind, iccid, sentAt } = call;
       return { ...next, late: [...next.late, { kind, iccid, sentAt }] };
+    }
+    if (answer === 'pending') {
+      const { kind, iccid } = call;
+      const job = { kind, iccid, sentAt: world.now };
+      return noted({ ...next, jobs: [...next.jobs, job] }, call, answer);
     }
     return answer.startsWith('lost') ? after : noted(after, call, answer);
   };
@@ -406,18 +430,19 @@ function noted(world: World, call: Call, answer: Answer): World {
   const sim = { iccid, vendorId: null };
   const isRefused = answer === 'refused';
   const failure = { error: 'refused', isRefused };
+  const pendingForMs = answer === 'pending' ? WORK_MS : null;
   if (kind === 'start') {
     if (answer === 'done') return running(world, index, iccid, runId);
     const changes = isRefused
       ? resumeAbandoned(facts, { runId, attempt, ...failure })
-      : resumeAcknowledged(facts, runId, attempt);
+      : resumeAcknowledged(facts, runId, attempt, pendingForMs);
     return saved(world, index, changes);
   }
   if (answer === 'done') return saved(world, index, stopShown(facts, sim, controlOf(world)));
   const ownStops = isRefused ? world.ownStops.filter((at) => at !== call.sentAt) : world.ownStops;
   const changes = isRefused
     ? stopAbandoned(facts, controlOf(world), { month, attempt, ...failure })
-    : stopAcknowledged(facts, month, attempt);
+    : stopAcknowledged(facts, month, attempt, pendingForMs);
   return saved({ ...world, ownStops }, index, changes);
 }
 
@@ -428,6 +453,13 @@ const takesEffectLate: FleetEvent = (world) => {
   return first.sentAt + CALL_MS < world.now
     ? { ...world, late: others }
     : effective({ ...world, late: others }, first);
+};
+
+/** The vendor is done with the first call that it works on, in time: its effect shows. Nothing ever comes of the others. */
+const jobEnds: FleetEvent = (world) => {
+  const [first, ...jobs] = world.jobs;
+  if (first === undefined) return null;
+  return first.sentAt + WORK_MS < world.now ? { ...world, jobs } : effective({ ...world, jobs }, first);
 };
 
 const isOrderedStopped: CardEvent = (world, index) => {
@@ -456,7 +488,7 @@ function resumeOrdered(world: World, index: number, stopAgain: boolean): World |
       claimedUntil: null,
     },
     ...{ unresolved: false, attempts: 0, unconfirmed: 0, refused: 0, lastError: null, endedAt: null },
-    counted: false,
+    ...{ counted: false, pendingSince: null, pendingUntil: null },
     run: {
       ...{ createdAt: world.now, createdBy: 'alice', createdRole: 'admin', reason: 'paid' },
       ...{ stopAgain, isOfMonth: false },
@@ -491,9 +523,17 @@ const monthTurns: FleetEvent = (world) => {
   return { ...world, month: '2026-12', now: Math.max(now, world.now) };
 };
 
-const ANSWERS: readonly Answer[] = [
-  ...(['done', 'acknowledged', 'refused', 'lost', 'lost, and done', 'lost, and done later'] as const),
-];
+const ANSWERS = [
+  ...([
+    'done',
+    'acknowledged',
+    'pending',
+    'refused',
+    'lost',
+    'lost, and done',
+    'lost, and done later',
+  ] as const),
+] as const;
 
 const CARD_EVENTS: Readonly<Record<string, CardEvent>> = {
   'is read over the small package': reads(1_500),
@@ -504,6 +544,7 @@ const CARD_EVENTS: Readonly<Record<string, CardEvent>> = {
   'gets another SIM': getsAnotherSim,
   'is polled': isPolled,
   'has its order taken': isTaken,
+  'has its order taken, and shows pending': showsPending,
   'has its order taken, and its status asked': isAskedFor,
   'has the call of its order made': goesOn,
   ...Object.fromEntries(ANSWERS.map((answer) => [`call is ${answer}`, isAnswered(answer)])),
@@ -516,6 +557,7 @@ const CARD_EVENTS: Readonly<Record<string, CardEvent>> = {
 
 const FLEET_EVENTS: Readonly<Record<string, FleetEvent>> = {
   'a late effect comes': takesEffectLate,
+  'the vendor is done': jobEnds,
   'a lease passes': passes(LEASE_MS + 1),
   'an hour passes': passes(HOUR_MS + 60_000),
   'the mode is observe': isSet('observe'),
@@ -565,7 +607,7 @@ function isLookedAt(world: World, index: number): World {
 
 /** Whatever happened: the gateway answers again and the operators rest. */
 export function settled(world: World): World {
-  let next: World = { ...world, calls: [], mode: 'enforce' };
+  let next: World = { ...world, calls: [], jobs: [], mode: 'enforce' };
   for (const _ of next.late) next = takesEffectLate(later(next)) ?? next;
   for (let round = 0; round < 8; round += 1) {
     next = passes((round < 7 ? 2 : 25) * HOUR_MS)(later(next)) ?? next;

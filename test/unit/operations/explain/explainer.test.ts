@@ -7,11 +7,12 @@ const stop = (differing: Partial<CardStop>): CardStop => ({
   ...{ requestedAtMs: 1_000, completedAtMs: 2_000, resumedAtMs: null },
   ...{ attempts: 1, unconfirmed: 0, lastError: null },
   ...{ heldBy: null, heldFor: null, heldUntilMs: null, orderedBy: null, reason: null, stopAgain: false },
+  ...{ pendingSinceMs: null, pendingUntilMs: null },
   ...differing,
 });
 const USED = '120 of 100 MB used in 2026-11';
 const entriesOf = (stops: readonly CardStop[], stopped: boolean) =>
-  stopEntries(stops, { cardId: 42, stopped });
+  stopEntries(stops, { cardId: 42, stopped }, 50_000);
 const entryOf = (differing: Partial<CardStop>) => entriesOf([stop(differing)], false)[0];
 
 it('says when the card was stopped, and for what', () => {
@@ -20,6 +21,19 @@ it('says when the card was stopped, and for what', () => {
 
 it('shows usage without the noise of its sums', () => {
   expect(entryOf({ usedMb: 100.07000000000004 })?.detail).toContain('100.07 of 100 MB used');
+});
+
+it('says for how long the vendor works on a stop, and until when nothing is called', () => {
+  const entry = entryOf({
+    state: 'requested',
+    completedAtMs: null,
+    pendingSinceMs: 10_000,
+    pendingUntilMs: 610_000,
+  });
+  expect(entry).toMatchObject({
+    action: 'stop under way',
+    detail: `${USED}; under way for 40 s: the vendor works on it, and nothing is called before 1970-01-01T00:10:10.000Z`,
+  });
 });
 
 it('says that a card runs again which is not stopped now, of its last stop only', () => {
