@@ -14,6 +14,11 @@ export interface GatewayAnswer {
   /** The interface's field, checked for its type: boolean, number >= 0, string; null for interfaces without one. */
   readonly value: boolean | number | string | null;
   readonly durationMs: number;
+  /**
+   * The vendor works on a call with an effect, as the answer says, and how long that may take: of stop and start on this one; of
+   * card_status on some one, and whether the card is stopped is not known then. Absent: the answer does not say so.
+   */
+  readonly pendingForMs?: number;
 }
 
 export type GatewayFailure =

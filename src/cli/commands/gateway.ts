@@ -10,6 +10,7 @@ import { didYouMean } from '../../config/suggest.ts';
 import { ICCID } from '../../domain/cards/card.ts';
 import type { CallTrial } from '../../domain/gateway/call-trial.ts';
 import { INTERFACE_NAMES, INTERFACES } from '../../domain/gateway-interface.ts';
+import { spanWords } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../platform/exit-codes.ts';
 import { INDENT, type Style, sentenceLines } from '../../terminal/style.ts';
@@ -93,8 +94,19 @@ function entry(label: string, text: string, style: Style): string {
   return `${INDENT}${style.paint(label.padEnd(8), 'dim')}${style.text(text).text}`;
 }
 
-function conclusionOf({ ok, value, read_from: from, error, reason }: CallTrial): string {
+function conclusionOf({
+  ok,
+  value,
+  read_from: from,
+  pending_for_seconds: seconds,
+  error,
+  reason,
+}: CallTrial): string {
   if (!ok) return `${error}: ${reason}`;
+  if (seconds !== null) {
+    const what = from === null ? 'the call is under way' : 'a change of the card is under way';
+    return `${what}: the vendor works on it, for ${spanWords(seconds)} at most`;
+  }
   if (from === null) return 'the call succeeded';
   return `read ${typeof value === 'number' ? `${value} MB` : JSON.stringify(value)} from ${from}`;
 }

@@ -123,7 +123,11 @@ export function checkInterface(
   given: GivenInterface,
   known: KnownOfReadings,
 ): boolean {
-  const problems = [...requestProblems(given), ...readingProblems(name, given, known)];
+  const problems = [
+    ...requestProblems(given),
+    ...readingProblems(name, given, known),
+    ...pendingProblems(name, given),
+  ];
   const where = `gateway.interfaces.${name}`;
   for (const problem of problems) reader.reportBelow(where, problem);
   return problems.length === 0;
@@ -206,10 +210,26 @@ function readingProblems(
   return problems.filter((problem) => problem !== false);
 }
 
+function pendingProblems(name: InterfaceName, { pending }: GivenInterface): string[] {
+  if (pending === null) return [];
+  const isEffect = INTERFACES[name].answer === null;
+  const { path, values } = pending;
+  const problems: Problem[] = [
+    values === null &&
+      (path !== null || !isEffect) &&
+      'pending needs values: which ones mean that the vendor still works on it',
+    values !== null &&
+      path === null &&
+      isEffect &&
+      'pending needs path: where the answer has one of its values',
+  ];
+  return problems.filter((problem) => problem !== false);
+}
+
 /** @param config as read; an interface with a problem is missing in it. @param offered also those that have a problem. */
 export function checkProfile(
   reader: SettingReader,
-  { errors, stoppedStatuses }: Pick<GatewayConfig, 'errors' | 'stoppedStatuses'>,
+  { errors, stoppedStatuses, interfaces }: Pick<GatewayConfig, 'errors' | 'stoppedStatuses' | 'interfaces'>,
   offered: readonly InterfaceName[],
 ): void {
   const report = (field: string, message: string) => reader.reportBelow(field, message);
@@ -234,5 +254,11 @@ export function checkProfile(
     }
   } else if (stoppedStatuses.length === 0 && !reader.isUnusable(SETTINGS.answers.stoppedStatuses)) {
     report('gateway.stopped_statuses', 'is missing: which statuses mean that a card is stopped');
+  }
+  const { path = '', values = [] } = interfaces.card_status?.pending ?? {};
+  const both = values.filter((value) => path === null && stoppedStatuses.includes(String(value)));
+  if (both.length > 0) {
+    const what = `${both.join(', ')} cannot mean both stopped and pending`;
+    report('gateway.interfaces.card_status', `pending: ${what}: see gateway.stopped_statuses`);
   }
 }

@@ -124,7 +124,8 @@ function inFull(name: InterfaceName, short: GivenInterface): GivenInterface {
 }
 
 function complete(name: InterfaceName, given: InterfaceValues, known: KnownOfReadings): GatewayInterface {
-  const { method, path, query, headers, body, bodyText, form, timeoutMs, batch, find, iccidValue } = given;
+  const { method, path, query, headers, body, bodyText, form, timeoutMs, batch, find, iccidValue, pending } =
+    given;
   return {
     method: method ?? ((body ?? bodyText ?? form) === null ? 'GET' : 'POST'),
     path: path ?? '',
@@ -138,6 +139,7 @@ function complete(name: InterfaceName, given: InterfaceValues, known: KnownOfRea
     batch,
     find,
     iccidValue,
+    pending: pending === null ? null : { ...pending, values: pending.values ?? [] },
   };
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../../domain/gateway/profile-syntax.ts';
 import { agree } from '../../domain/gateway/volume.ts';
 import { isObject } from '../../platform/json.ts';
-import { all, type Kind, kindOf, oneOf, refuse, shown, within } from '../kinds.ts';
+import { all, duration, type Kind, kindOf, oneOf, refuse, shown, within } from '../kinds.ts';
 
 /** Longest request body or list of fields, in characters of JSON. */
 const MAX_TEMPLATE_CHARS = 16_384;
@@ -237,6 +237,32 @@ export const FIND_RULE: Kind<FindRule> = {
       () => checkKeys(raw, ['items', 'iccid']),
     );
     return list;
+  },
+};
+
+/** As it is given; what an interface needs of it: gateway-rules.ts. */
+interface PendingGiven {
+  readonly path: string | null;
+  readonly values: readonly Code[] | null;
+  readonly forMs: number;
+}
+
+const PENDING_FOR = duration('s', { min: 1, max: 86_400 });
+const USUALLY_PENDING_S = 600;
+
+/** `{path, values, for}`. */
+export const PENDING_RULE: Kind<PendingGiven> = {
+  accepts: '{path, values, for}',
+  parse: (raw) => {
+    if (!isObject(raw)) refuse(`${shown(raw)} must be {path, values, for}`);
+    const { path = null, values = null, for: seconds = USUALLY_PENDING_S } = raw;
+    const [place, codes, forSeconds] = all(
+      () => (path === null ? null : within('path:', () => VALUE_PATH.parse(path))),
+      () => (values === null ? null : within('values:', () => CODES.parse(values))),
+      () => within('for:', () => PENDING_FOR.parse(seconds)),
+      () => checkKeys(raw, ['path', 'values', 'for']),
+    );
+    return { path: place, values: codes, forMs: forSeconds * 1_000 };
   },
 };
 

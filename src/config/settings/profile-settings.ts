@@ -24,6 +24,7 @@ import {
   HEADERS,
   JSON_TEMPLATE,
   PATH_TEMPLATE,
+  PENDING_RULE,
   SCHEME,
   SUCCESS_RULE,
   TEXT_TEMPLATE,
@@ -143,8 +144,8 @@ export const ANSWERS = section('gateway.', null, {
 interface InterfaceField {
   readonly kind: Kind<NonNullable<unknown>>;
   readonly doc: string;
-  /** The kinds of answer that have this field; absent: every interface has it. */
-  readonly answers?: readonly AnswerKind[];
+  /** The kinds of answer that have this field; absent: every interface has it. effect: of a call that reads nothing. */
+  readonly answers?: ReadonlyArray<AnswerKind | 'effect'>;
 }
 
 const ANY_ANSWER: readonly AnswerKind[] = ['verified', 'megabytes', 'status'];
@@ -222,6 +223,11 @@ const INTERFACE_FIELDS = {
     doc: 'One call for up to size cards, with their ICCIDs for {iccids}. items: where the list is in the answer; iccid: where an item has its ICCID; join: text between ICCIDs.',
     answers: ANY_ANSWER,
   },
+  pending: {
+    kind: PENDING_RULE,
+    doc: 'What means that the vendor still works on a stop or a start: one of values at path (of card_status by default its value); of stop and start also HTTP 202, or every success if there is no path. for: how long that may take, 10m by default. No further call is made meanwhile.',
+    answers: ['effect', 'status'],
+  },
 } satisfies Record<string, InterfaceField>;
 
 type Fields = typeof INTERFACE_FIELDS;
@@ -245,9 +251,8 @@ function settingsOf(interfaceName: string): Section {
 
 /** The settings of each interface, without those that only other kinds of answer have. */
 export const INTERFACE_SETTINGS = perInterface((name): Section => {
-  const answer = INTERFACES[name].answer?.kind;
-  const has = ({ answers }: InterfaceField) =>
-    answers === undefined || (answer !== undefined && answers.includes(answer));
+  const answer = INTERFACES[name].answer?.kind ?? 'effect';
+  const has = ({ answers }: InterfaceField) => answers === undefined || answers.includes(answer);
   const settings = Object.entries(settingsOf(name));
   return Object.fromEntries(settings.filter(([key]) => has(INTERFACE_FIELDS[key as keyof Fields])));
 });

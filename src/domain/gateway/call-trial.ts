@@ -24,6 +24,8 @@ export interface CallTrial {
    * leave it to the profile; null: nothing is read.
    */
   readonly read_from: string | null;
+  /** The vendor still works on it, as the answer says, for so long at most; null: the answer does not say so. */
+  readonly pending_for_seconds: number | null;
   readonly error: string | null;
   readonly reason: string | null;
   /** What to change; null when the profile fits. */

@@ -133,6 +133,17 @@ export interface GatewayInterface {
   readonly find: FindRule | null;
   /** Where the answer has the number of its card; null: in a field `iccid` near the value, if there is one. */
   readonly iccidValue: string | null;
+  /** What an answer says while the vendor still works on a call with an effect; null: nothing does. */
+  readonly pending: PendingRule | null;
+}
+
+/** In the answer to a call with an effect: that it was taken and is not carried out yet. In that to card_status: that a change is under way. */
+export interface PendingRule {
+  /** Where the answer, or an item of its list, says it; null: in the value of the interface, or by every success. */
+  readonly path: string | null;
+  readonly values: readonly Code[];
+  /** How long the vendor may work on it. */
+  readonly forMs: number;
 }
 
 export type Reading = {

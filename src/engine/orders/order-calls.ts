@@ -5,19 +5,20 @@
 // older than its call. A stop or resume is done when the gateway shows its effect: an acknowledgement alone is not enough. A worker
 // that dies in between leaves a claim that ends by itself; the order is taken again then, and its status is newer than the lost call
 // (whose own deadline was half a lease). If that call took effect, this is only recorded; if not, the call is made again. A call that
-// was acknowledged without effect is repeated too, with growing pauses.
+// was acknowledged without effect is repeated too, with growing pauses. While the vendor says that it works on a call, none is made, and the
+// status is asked in growing steps.
 import pLimit from 'p-limit';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { CARD_RESUMED, STOP_UNCONFIRMED, STOP_UNCONFIRMED_REASON } from '../../domain/log-phrases.ts';
 import type { StopRules } from '../../domain/stops/stop.ts';
-import { type Gateway, GatewayError, type Pass } from '../../gateway/gateway.ts';
+import { type Gateway, type GatewayAnswer, GatewayError, type Pass } from '../../gateway/gateway.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { Order } from '../../store/ports/records/order-records.ts';
 import type { ResumeRecords } from '../../store/ports/records/resume-records.ts';
-import type { StopRecords } from '../../store/ports/records/stop-records.ts';
+import type { StopRecords, UnconfirmedStop } from '../../store/ports/records/stop-records.ts';
 import { recordStop } from '../tasks/package.ts';
 import type { CardReader } from '../work/card-reader.ts';
 import { logWaiting } from './wanted-stops.ts';
@@ -54,8 +55,15 @@ interface ClaimedCall {
   readonly claimedAt: number;
   /** The call certainly had no effect. */
   readonly abandon: (reason: string, isCardFault: boolean) => Promise<void>;
-  /** The gateway acknowledged the call and does not show its effect. */
-  readonly acknowledge: () => Promise<void>;
+  /** The gateway acknowledged the call and does not show its effect. @param pendingForMs null: it does not say that it works on it */
+  readonly acknowledge: (pendingForMs: number | null) => Promise<void>;
+}
+
+/** What the gateway shows of a card. */
+interface Shown {
+  readonly isStopped: boolean;
+  /** The vendor works on the card: it is neither stopped nor runs. null: it does not. */
+  readonly pendingForMs: number | null;
 }
 
 export class OrderCalls {
@@ -70,33 +78,36 @@ export class OrderCalls {
   /** @throws GatewayError when a call failed: the order is due again later. */
   async carryOut(order: Order, gather: Gather): Promise<void> {
     const { calendar, fleetNow, reader } = this.deps;
-    const isStopped = await this.#isStopped(order, gather);
+    const shown = await this.#shown(order, gather);
+    const { isStopped } = shown;
     const month = calendar.monthOf(fleetNow());
     try {
       // Also by a call of ours whose outcome was lost or late; before the card is resumed, which ends a stop that is done.
       if (isStopped) await recordStop(this.deps, order, month);
-      if (order.kind === 'resume') await this.#resume(order, month, isStopped, gather);
-      else if (!isStopped) await this.#stop(order, month, gather);
+      if (order.kind === 'resume') await this.#resume(order, month, shown, gather);
+      else if (!isStopped) await this.#stop(order, month, shown, gather);
     } finally {
       await reader.forget([order.cardId]);
     }
   }
 
-  async #stop(order: Order, month: string, gather: Gather): Promise<void> {
+  async #stop(order: Order, month: string, shown: Shown, gather: Gather): Promise<void> {
     const { records, clock } = this.deps;
     const { cardId } = order;
     const shownAt = clock.monotonic();
-    const { pass, claimedAt, claim } = await this.#claims(() => this.#claimStop(order, month, gather));
+    const { pass, claimedAt, claim } = await this.#claims(() => this.#claimStop(order, month, shown, gather));
     try {
       if (!('attempt' in claim)) return logWaiting(this.deps.log, { ...order, ...claim });
-      const { attempt, state } = claim;
+      const { attempt, state, overdueCalls } = claim;
+      if (overdueCalls !== undefined)
+        this.#logUnconfirmed(order, claim.month, { calls: overdueCalls, retryInMs: 0 });
       const isDone = await this.#call(order, pass, gather, {
         name: 'stop',
         asksFirst: state === 'unresolved' && this.#isOld(shownAt),
         claimedAt,
         abandon: (reason, isCardFault) =>
           records.stops.abandon(cardId, claim.month, attempt, reason, isCardFault),
-        acknowledge: () => this.#noteUnconfirmed(order, claim.month, attempt),
+        acknowledge: (pendingForMs) => this.#noteAcknowledged(order, claim.month, attempt, pendingForMs),
       });
       if (isDone) await recordStop(this.deps, order, claim.month);
     } finally {
@@ -104,39 +115,47 @@ export class OrderCalls {
     }
   }
 
-  async #claimStop(order: Order, month: string, gather: Gather) {
+  async #claimStop(order: Order, month: string, { pendingForMs }: Shown, gather: Gather) {
     const { records, leaseMs, stopRules, clock } = this.deps;
     const pass = await gather('stop');
     try {
       const claimedAt = clock.monotonic();
-      return { pass, claimedAt, claim: await records.stops.claim(order, month, leaseMs, stopRules()) };
+      const asked = { ...order, pendingForMs };
+      return { pass, claimedAt, claim: await records.stops.claim(asked, month, leaseMs, stopRules()) };
     } catch (error) {
       pass.giveBack();
       throw error;
     }
   }
 
-  async #resume(order: Order, month: string, isStopped: boolean, gather: Gather): Promise<void> {
+  async #resume(order: Order, month: string, shown: Shown, gather: Gather): Promise<void> {
     const { records, leaseMs, clock, log } = this.deps;
     const { cardId } = order;
     const shownAt = clock.monotonic();
-    const pass = isStopped ? await gather('start') : null;
+    const { isStopped, pendingForMs } = shown;
+    const pass = isStopped || pendingForMs !== null ? await gather('start') : null;
     try {
       const claimedAt = clock.monotonic();
-      const claim = await records.resumes.claim(order, isStopped, leaseMs);
-      if (claim.state === 'running') return await this.#recordResume(order, claim.runId, month);
-      if (pass === null || !('attempt' in claim)) return;
-      const { runId, attempt, state } = claim;
+      const claim = await records.resumes.claim({ ...order, pendingForMs }, isStopped, leaseMs);
+      if (claim.state === 'none') return;
+      const { runId } = claim;
       const noteFailed = (gaveUp: boolean) => {
         if (gaveUp) log.warn({ ...namesOf(order), run_id: runId }, 'resume failed, no more attempts');
       };
+      if (claim.state === 'running') return await this.#recordResume(order, runId, month);
+      if (claim.state === 'failed') return noteFailed(true);
+      if (pass === null || !('attempt' in claim)) return;
+      const { attempt, state } = claim;
       const isDone = await this.#call(order, pass, gather, {
         name: 'start',
         asksFirst: state === 'unresolved' && this.#isOld(shownAt),
         claimedAt,
         abandon: async (reason, isCardFault) =>
           noteFailed(await records.resumes.abandon(cardId, runId, attempt, reason, isCardFault)),
-        acknowledge: async () => noteFailed(await records.resumes.acknowledge(cardId, runId, attempt)),
+        acknowledge: async (forMs) => {
+          if (forMs !== null) this.#logUnderWay(order, forMs);
+          noteFailed(await records.resumes.acknowledge(cardId, runId, attempt, forMs));
+        },
       });
       if (isDone) await this.#recordResume(order, runId, month);
     } finally {
@@ -148,33 +167,39 @@ export class OrderCalls {
   async #call(order: Order, pass: Pass, gather: Gather, claimed: ClaimedCall): Promise<boolean> {
     const { gateway, clock } = this.deps;
     const { name, asksFirst, claimedAt, abandon, acknowledge } = claimed;
-    const hasEffect = async () => (await this.#isStopped(order, gather)) === (name === 'stop');
+    const hasEffect = ({ isStopped, pendingForMs }: Shown) =>
+      pendingForMs === null && isStopped === (name === 'stop');
     if (asksFirst) {
       pass.giveBack();
-      if (await hasEffect()) return true;
-      await abandon('an earlier call had no effect', false);
+      const shown = await this.#shown(order, gather);
+      if (hasEffect(shown)) return true;
+      // The vendor works on that call.
+      if (shown.pendingForMs !== null) await acknowledge(shown.pendingForMs);
+      else await abandon('an earlier call had no effect', false);
       return false;
     }
+    let answered: GatewayAnswer;
     try {
       const leftMs = this.#callMs - (clock.monotonic() - claimedAt);
       if (leftMs <= 0) throw new GatewayError('held', 'the lease was over before the call');
-      await gateway.call(name, order, leftMs, pass);
+      answered = await gateway.call(name, order, leftMs, pass);
     } catch (error) {
       // Only a refusal proves that the call had no effect. After any other error the claim ends and the status is asked.
       if (error instanceof GatewayError && error.isRefusal) await abandon(error.message, error.isCardFault);
       throw error;
     }
     // Without an answer it is not known whether the call had an effect: as after a call that is lost, the claim ends by itself.
-    if (await hasEffect()) return true;
-    await acknowledge();
+    const shown = await this.#shown(order, gather);
+    if (hasEffect(shown)) return true;
+    await acknowledge(answered.pendingForMs ?? shown.pendingForMs);
     return false;
   }
 
-  async #isStopped(order: Order, gather: Gather): Promise<boolean> {
+  async #shown(order: Order, gather: Gather): Promise<Shown> {
     const { gateway } = this.deps;
     const pass = await gather('card_status');
-    const { value } = await gateway.call('card_status', order, this.#callMs, pass);
-    return gateway.isStoppedStatus(String(value));
+    const { value, pendingForMs = null } = await gateway.call('card_status', order, this.#callMs, pass);
+    return { isStopped: pendingForMs === null && gateway.isStoppedStatus(String(value)), pendingForMs };
   }
 
   async #recordResume(order: Order, runId: string, month: string): Promise<void> {
@@ -187,19 +212,33 @@ export class OrderCalls {
     if (stopped) this.deps.log.info({ ...namesOf(order), run_id: runId }, CARD_RESUMED);
   }
 
-  async #noteUnconfirmed(order: Order, month: string, attempt: number): Promise<void> {
-    const noted = await this.deps.records.stops.acknowledge(order.cardId, month, attempt);
+  async #noteAcknowledged(
+    order: Order,
+    month: string,
+    attempt: number,
+    pendingForMs: number | null,
+  ): Promise<void> {
+    const noted = await this.deps.records.stops.acknowledge(order.cardId, month, attempt, pendingForMs);
     if (noted === null) return;
+    if (pendingForMs === null) this.#logUnconfirmed(order, month, noted);
+    else this.#logUnderWay(order, pendingForMs);
+  }
+
+  #logUnconfirmed(order: Order, month: string, { calls, retryInMs }: UnconfirmedStop): void {
     this.deps.log.warn(
       {
         ...namesOf(order),
         usage_month: month,
-        attempts: noted.calls,
-        retry_in_ms: noted.retryInMs,
+        attempts: calls,
+        retry_in_ms: retryInMs,
         reason: STOP_UNCONFIRMED_REASON,
       },
       STOP_UNCONFIRMED,
     );
+  }
+
+  #logUnderWay(order: Order, forMs: number): void {
+    this.deps.log.info({ ...namesOf(order), order: order.kind, at_most_ms: forMs }, 'order under way');
   }
 
   #isOld(shownAt: number): boolean {

@@ -25,8 +25,9 @@ export class PackageTask implements Task {
 
   async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
     const { gateway, calendar, log } = this.deps;
-    const { value } = await gateway.call('card_status', card, deadline.remainingMs());
-    const stopped = gateway.isStoppedStatus(String(value));
+    const { value, pendingForMs } = await gateway.call('card_status', card, deadline.remainingMs());
+    // While the vendor works on the card, its status says nothing.
+    const stopped = pendingForMs === undefined ? gateway.isStoppedStatus(String(value)) : card.stopped;
     const month = calendar.monthOf(deadline.nowMs());
     const usedMb = usedInMonth(card.usage, month);
     const { allowanceMb } = card;

@@ -1,13 +1,19 @@
 // Reads the body of a gateway's answer: success, error code and value, as the profile describes them, become a value or a
 // GatewayError. Used by the client, one for each interface. Pure: no I/O, no clock; exchange.ts judges the HTTP status.
 
-import type { ErrorRules, GatewayConfig, GatewayInterface } from '../../domain/gateway/gateway-config.ts';
+import type {
+  ErrorRules,
+  GatewayConfig,
+  GatewayInterface,
+  PendingRule,
+} from '../../domain/gateway/gateway-config.ts';
 import { type ValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts';
 import { jsonIn } from '../../platform/json.ts';
 import { GatewayError, type GatewayFailure } from '../gateway.ts';
 import { type CardCheck, cardCheck, itemsByCard } from './answered-card.ts';
 import { kindOfBody, NOT_JSON } from './body-kind.ts';
 import { errorSignIn, isFine, isMessageOnly, type Judged } from './error-signs.ts';
+import { isTakenOnly, type PendingIn, pendingIn } from './pending.ts';
 import {
   type Absence,
   type AnswerValue,
@@ -20,7 +26,8 @@ import {
 
 /** Without a reading the call only succeeds or fails. */
 type AnswerRules = Pick<GatewayConfig, 'success' | 'errors' | 'stoppedStatuses'> &
-  Pick<GatewayInterface, 'reading' | 'batch' | 'find' | 'iccidValue'> & {
+  Pick<GatewayInterface, 'reading' | 'batch' | 'find' | 'iccidValue'> &
+  Partial<Pick<GatewayInterface, 'pending'>> & {
     /** Why there is no reading although the interface has a value; null: all is well. */
     readonly unread?: string | null;
   };
@@ -52,13 +59,16 @@ export class AnswerReader {
   readonly #list: ListRules | null;
   readonly #isCard: CardCheck;
   readonly #unread: string | null;
+  readonly #pending: PendingRule | null;
+  readonly #pendingIn: PendingIn;
   /** Something is read from the whole answer, so it may be text as well. */
   readonly #mayBeText: boolean;
   /** The call has an effect and reads nothing: its body may be anything, and fails the call only by a code that the profile names. */
   readonly isEffect: boolean;
 
   constructor(rules: AnswerRules) {
-    const { success, errors, reading, stoppedStatuses, batch, find, iccidValue, unread = null } = rules;
+    const { success, errors, reading, stoppedStatuses, batch, find, iccidValue } = rules;
+    const { unread = null, pending = null } = rules;
     this.#success = success && { ...placeOf(success.path), values: new Set(success.values) };
     this.#code = errors.path === null ? null : placeOf(errors.path);
     this.#message = errors.message === null ? null : placeOf(errors.message).path;
@@ -74,7 +84,10 @@ export class AnswerReader {
     this.#judged = { places: success === null ? [] : [success.path], values: success?.values ?? [] };
     this.#isCard = cardCheck(iccidValue === null ? null : placeOf(iccidValue), this.#place);
     this.#unread = unread;
-    const read = [this.#success, this.#code, ...(reading === null ? [] : valuePlaces(reading))];
+    this.#pending = pending;
+    this.#pendingIn = pendingIn(pending, reading);
+    const said = pending === null || pending.path === null ? [] : [placeOf(pending.path)];
+    const read = [this.#success, this.#code, ...said, ...(reading === null ? [] : valuePlaces(reading))];
     this.#mayBeText = list === null && read.some((place) => place?.path.length === 0);
     this.isEffect = reading === null && unread === null && list === null;
   }
@@ -93,7 +106,7 @@ export class AnswerReader {
     if (this.#list === null) {
       return (iccid) => {
         const isNamed = this.#isCard(body, iccid);
-        return this.#value === null ? null : this.#value(body, () => this.#absence(body, body, isNamed));
+        return this.#valueIn(body, () => this.#absence(body, body, isNamed));
       };
     }
     const { what } = this.#list;
@@ -103,8 +116,42 @@ export class AnswerReader {
       if (item === undefined)
         throw new GatewayError('card', `${what} does not have this card`, { isUnknownCard: true });
       if (second !== undefined) throw new GatewayError('malformed', `${what} has this card twice`);
-      return this.#value === null ? null : this.#value(item, () => this.#absence(body, item, true));
+      return this.#valueIn(item, () => this.#absence(body, item, true));
     };
+  }
+
+  /** While the vendor works on the card, it may have no value. */
+  #valueIn(item: unknown, absence: () => Absence): AnswerValue | null {
+    if (this.#value === null) return null;
+    try {
+      return this.#value(item, absence);
+    } catch (error) {
+      const said = this.#pendingIn(item);
+      if (said === undefined) throw error;
+      return String(said);
+    }
+  }
+
+  /**
+   * Of an answer that was read. @returns how long the vendor may work on a call with an effect, as the answer says of a card with this
+   * value; null: it does not say so.
+   */
+  pending(text: string, status: number): (iccid: string, value: AnswerValue | null) => number | null {
+    const rule = this.#pending;
+    if (rule === null) return () => null;
+    if (this.isEffect && isTakenOnly(rule, status)) return () => rule.forMs;
+    const list = this.#list;
+    const body = this.#jsonOrText(text);
+    const itemOf = list === null ? () => body : (iccid: string) => this.#items(body, list)(iccid)?.[0];
+    const isSaid = (iccid: string, value: AnswerValue | null) =>
+      this.#pendingIn(itemOf(iccid)) !== undefined ||
+      // A module has read it.
+      (rule.path === null && value !== null && rule.values.includes(value));
+    return (iccid, value) => (isSaid(iccid, value) ? rule.forMs : null);
+  }
+
+  #jsonOrText(text: string): unknown {
+    return jsonIn(exact(text)) ?? (this.#mayBeText ? text.trim() : null);
   }
 
   /** For an answer that a module read. @throws GatewayError `malformed`: it names another card. */
@@ -140,7 +187,7 @@ export class AnswerReader {
   #succeeded(text: string): unknown {
     const body = this.#parsed(text);
     this.#requireNoError(body);
-    this.#requireSuccess(body);
+    if (!this.isEffect || this.#pendingIn(body) === undefined) this.#requireSuccess(body);
     return body;
   }
 
@@ -155,7 +202,7 @@ export class AnswerReader {
   }
 
   #parsed(text: string): unknown {
-    if (this.isEffect) return jsonIn(exact(text)) ?? (this.#mayBeText ? text.trim() : null);
+    if (this.isEffect) return this.#jsonOrText(text);
     try {
       return JSON.parse(exact(text));
     } catch (cause) {

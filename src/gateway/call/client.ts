@@ -52,6 +52,12 @@ interface Ended {
   readonly durationMs: number;
 }
 
+/** An answer, as read for one card. */
+interface Read {
+  readonly value: GatewayAnswer['value'];
+  readonly pendingForMs: number | null;
+}
+
 export class GatewayClient implements UpstreamGateway {
   readonly #origin: Origin;
   #pool: OriginPool;
@@ -206,8 +212,17 @@ export class GatewayClient implements UpstreamGateway {
     return proof && signedOut(answer, { url, path, isEffect, isRead }, renew);
   }
 
-  /** Reads the answer as a whole. @returns what reads the value of a card from it. */
-  #reader({ name, answers, isBatch }: Route, cards: Cards, { status, body }: Ended) {
+  /** Reads the answer as a whole. @returns what reads the answer for a card from it. */
+  #reader(route: Route, cards: Cards, ended: Ended): (iccid: string) => Read {
+    const readValue = this.#valueReader(route, cards, ended);
+    const pendingOf = route.answers.pending(ended.body, ended.status);
+    return (iccid) => {
+      const value = readValue(iccid);
+      return { value, pendingForMs: pendingOf(iccid, value) };
+    };
+  }
+
+  #valueReader({ name, answers, isBatch }: Route, cards: Cards, { status, body }: Ended) {
     const byModule = readByModule(this.#profile, name, { status, body }, cards);
     if (byModule === null) return answers.read(body);
     if (isBatch) return byModule;
@@ -245,7 +260,7 @@ export class GatewayClient implements UpstreamGateway {
     route: Route,
     card: CalledCard,
     { proof, status, durationMs }: Ended,
-    value: GatewayAnswer['value'],
+    { value, pendingForMs }: Read,
   ): GatewayAnswer {
     if (proof !== null) this.#tokens?.accepted(proof);
     const fields: Record<string, unknown> = {
@@ -256,8 +271,12 @@ export class GatewayClient implements UpstreamGateway {
     };
     const { answer } = INTERFACES[route.name];
     if (answer !== null) fields[answer.field] = value;
-    route.logAnswered(fields);
-    return { value, durationMs };
+    if (pendingForMs === null) {
+      route.logAnswered(fields);
+      return { value, durationMs };
+    }
+    route.logAnswered({ ...fields, pending: true });
+    return { value, durationMs, pendingForMs };
   }
 
   #failed(

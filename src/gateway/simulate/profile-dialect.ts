@@ -155,7 +155,13 @@ function unitPlaces({ unitValue = null }: VolumeReading): ReadonlyArray<[path: s
 }
 
 /** How it is called, without what is read from its answer. */
-function shapeOf({ reading: _, timeoutMs: _1, iccidValue: _2, ...call }: GatewayInterface): string {
+function shapeOf({
+  reading: _,
+  timeoutMs: _1,
+  iccidValue: _2,
+  pending: _3,
+  ...call
+}: GatewayInterface): string {
   return JSON.stringify(call);
 }
 

@@ -85,11 +85,23 @@ function trialOf(
     status: trace === null || trace.status === 0 ? null : trace.status,
     answer: trace === null ? null : mask(trace.body).slice(0, MAX_ANSWER_CHARS),
     read_from: readFrom(profile, name),
+    pending_for_seconds: null,
   };
   if (!(outcome instanceof GatewayError)) {
-    const { value, durationMs: duration_ms } = outcome;
+    const { value, durationMs: duration_ms, pendingForMs = null } = outcome;
     const warning = strangerWarning(profile, name, card, trace?.body ?? '');
-    return { ...called, duration_ms, ok: true, value, error: null, reason: null, hint: null, warning };
+    const pending_for_seconds = pendingForMs && pendingForMs / 1_000;
+    return {
+      ...called,
+      duration_ms,
+      ok: true,
+      value,
+      pending_for_seconds,
+      error: null,
+      reason: null,
+      hint: null,
+      warning,
+    };
   }
   return {
     ...called,

@@ -2,7 +2,7 @@
 // numbers, 50 cards a call as a JSON list, stops that are carried out later.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { GSL_TOKEN, type GslGateway, startHuaweiGsl } from '../../support/gateways/huawei-gsl.ts';
-import { OVER, VendorFleet } from '../../support/vendor-fleet.ts';
+import { VendorFleet } from '../../support/vendor-fleet.ts';
 
 let gsl: GslGateway;
 let vendor: VendorFleet;
@@ -23,7 +23,8 @@ afterAll(() => vendor?.close());
 it('reads 50 cards a call, stops a card once although it takes a while, and brings it back', async () => {
   await vendor.expectTrueReadings();
   await vendor.expectOneStopAndResume();
-  await vendor.expectOnlyTheUnknownCardToFail([OVER]);
+  // While the vendor works on the stop, nothing fails and no second one is called.
+  await vendor.expectOnlyTheUnknownCardToFail();
   const { batches, unauthorized, misunderstood } = vendor.gateway.stats();
   expect({ unauthorized, misunderstood }).toEqual({ unauthorized: 0, misunderstood: [] });
   expect(Math.max(...batches)).toBeLessThanOrEqual(50);

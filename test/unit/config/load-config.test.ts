@@ -41,6 +41,7 @@ const interfaceOf = (path: string, reading: object | null = null) => ({
   batch: null,
   find: null,
   iccidValue: null,
+  pending: null,
 });
 const SAID_NO_MORE = { unit: null, unitValue: null, unitWords: {}, missing: null };
 const INTERFACES = {

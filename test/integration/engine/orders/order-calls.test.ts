@@ -74,7 +74,10 @@ beforeAll(async () => {
   reader = new CardReader(live.cards, records.cards, CACHE_MS, systemClock);
   scripted = await startScriptedGateway(script);
   const quiet = pino({ level: 'silent' });
-  gateway = new GatewayClient(gatewayConfig({ url: scripted.url }), {
+  const ofCall = { pending: { path: 'data.job', values: ['queued'], forMs: 600_000 } };
+  const ofStatus = { pending: { path: null, values: ['changing'], forMs: 600_000 } };
+  const interfaces = { stop: ofCall, start: ofCall, card_status: ofStatus };
+  gateway = new GatewayClient(gatewayConfig({ url: scripted.url, interfaces }), {
     log: quiet,
     clock: systemClock,
     calendar,
@@ -245,6 +248,8 @@ it('takes no acknowledgement for a stop: it is done when the gateway shows it', 
   expect(scripted.calls.stop).toBe(1);
   expect(await stopRow()).toEqual({ state: 'requested', unconfirmed: 1 });
   expect(await isStopped()).toBe(false);
+  expect(await records.stops.unconfirmed(), 'the vendor may need minutes').toBe(0);
+  await client.query("UPDATE card_stops SET pending_since = pending_since - interval '3 minutes'");
   expect(await records.stops.unconfirmed()).toBe(1);
 
   await pausePasses();
@@ -259,6 +264,73 @@ it('takes no acknowledgement for a stop: it is done when the gateway shows it', 
   expect([scripted.calls.stop, await isStopped()]).toEqual([3, true]);
   expect(logged.slice(2)).toEqual(['停机']);
   expect(await records.stops.unconfirmed()).toBe(0);
+});
+
+describe('while the vendor works on it, as it says', () => {
+  /** The call is queued, and the status says so until the vendor is done. */
+  const working = (name: 'stop' | 'start'): Script => {
+    let isQueued = false;
+    return (call) => {
+      isQueued ||= call.interfaceName === name;
+      if (call.interfaceName === name) return { body: { job: 'queued' } };
+      return isQueued && call.interfaceName === 'card_status'
+        ? { body: { cardStatus: 'changing' } }
+        : script(call);
+    };
+  };
+  const lookIsDue = (table: 'card_stops' | 'card_resumes') =>
+    client.query(`UPDATE ${table} SET due_at = now() WHERE card_id = $1`, [cardId]);
+
+  it('a stop is called once, no poll fails, and it is done when the gateway shows it', async () => {
+    scripted.follow(working('stop'));
+    await turn();
+    expect(await turn()).toMatchObject({ over_package: true, stopped: false });
+    await lookIsDue('card_stops');
+    expect(await carryOut(), 'a look').toBe(1);
+    expect(await carryOut(), 'the next look comes later').toBe(0);
+    expect([scripted.calls.stop, await stopRow()]).toEqual([1, { state: 'requested', unconfirmed: 0 }]);
+    expect(logged).toEqual(['order under way']);
+
+    scripted.follow(script);
+    running = false;
+    await lookIsDue('card_stops');
+    await carryOut();
+    expect([scripted.calls.stop, await isStopped()]).toEqual([1, true]);
+    expect(logged).toEqual(['order under way', '停机']);
+  });
+
+  it('a resume is called once, and ends when the gateway shows it', async () => {
+    await turn();
+    const { id } = await filledRun(records, { cardIds: [cardId] });
+    scripted.follow(working('start'));
+    await carryOut();
+    await lookIsDue('card_resumes');
+    expect(await carryOut(), 'a look').toBe(1);
+    expect(scripted.calls.start).toBe(1);
+    expect(await records.resumes.find(id)).toMatchObject({ waiting: 1 });
+
+    scripted.follow(script);
+    running = true;
+    await lookIsDue('card_resumes');
+    await carryOut();
+    expect(scripted.calls.start).toBe(1);
+    expect(await records.resumes.find(id)).toMatchObject({ resumed: 1 });
+  });
+
+  it('a resume of a card whose stop is under way waits for that stop', async () => {
+    scripted.follow(working('stop'));
+    await turn();
+    const { id } = await filledRun(records, { cardIds: [cardId] });
+    await client.query("UPDATE card_stops SET charged_at = charged_at - interval '2 minutes'");
+    scripted.follow(script);
+    await carryOut();
+    expect(await records.resumes.find(id), 'it runs, and is to be stopped yet').toMatchObject({ waiting: 1 });
+    running = false;
+    await lookIsDue('card_resumes');
+    await carryOut();
+    expect([scripted.calls.stop, scripted.calls.start]).toEqual([1, 1]);
+    expect(await records.resumes.find(id)).toMatchObject({ resumed: 1 });
+  });
 });
 
 it('calls the SIM that the card has when its order is taken', async () => {

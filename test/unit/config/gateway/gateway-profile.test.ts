@@ -589,3 +589,51 @@ describe('credentials', () => {
     expect(message).not.toContain('a secret');
   });
 });
+
+describe('pending', () => {
+  const profileOf = (stop: string, status = '') => `
+auth: { kind: none }
+stopped_statuses: [OFF]
+interfaces:
+  card_status: { path: "/{iccid}", value: status${status} }
+  stop: { method: POST, path: "/{iccid}/stop"${stop} }
+`;
+  const problemsOf = async (stop: string, status = '') =>
+    (await refusal({ profile: profileOf(stop, status) })).message;
+
+  it('says which answers mean that the vendor works on it, and for how long', async () => {
+    const stop = ', pending: { path: d.state, values: [PENDING, 7], for: 5m }';
+    const { interfaces } = await load({ profile: profileOf(stop, ', pending: { values: [CHANGING] }') });
+    expect(interfaces.stop?.pending).toEqual({ path: 'd.state', values: ['PENDING', 7], forMs: 300_000 });
+    expect(interfaces.card_status?.pending).toEqual({ path: null, values: ['CHANGING'], forMs: 600_000 });
+  });
+
+  it('may be every success of a stop', async () => {
+    const { interfaces } = await load({ profile: profileOf(', pending: { for: 1s }') });
+    expect(interfaces.stop?.pending).toEqual({ path: null, values: [], forMs: 1_000 });
+    expect(interfaces.card_status?.pending).toBeNull();
+  });
+
+  it.each([
+    [', pending: 5m', '', /pending: "5m" must be \{path, values, for\}/],
+    [', pending: { for: 0s }', '', /for:/],
+    [', pending: { for: 25h }', '', /for:/],
+    [', pending: { values: [A] }', '', /pending needs path/],
+    [', pending: { path: a }', '', /pending needs values/],
+    ['', ', pending: { for: 5m }', /pending needs values/],
+    ['', ', pending: { values: [OFF] }', /OFF cannot mean both stopped and pending/],
+  ])('is refused: %s%s', async (stop, status, problem) => {
+    expect(await problemsOf(stop, status)).toMatch(problem);
+  });
+
+  it('is refused with all of its problems at once', async () => {
+    const problems = await problemsOf(', pending: { path: "a b", values: [[]], for: soon, until: 5 }');
+    for (const problem of [/path:/, /values:/, /for:/, /unknown key until/])
+      expect(problems).toMatch(problem);
+  });
+
+  it('is for stop, start and card_status only', async () => {
+    const profile = 'interfaces: { flow: { path: "/{iccid}", value: a, pending: { for: 5m } } }';
+    expect((await refusal({ profile })).message).toMatch(/pending/);
+  });
+});

@@ -37,6 +37,8 @@ let before: unknown;
 let after: unknown;
 let recorded: object | null;
 let gaveUp: boolean;
+/** How long the vendor works on the call, as the answer to it and the status after it say. */
+let pendingForMs: { answer?: number; status?: number };
 let called: string[];
 let asked: unknown[][];
 let entries: AuditEntry[];
@@ -50,6 +52,7 @@ beforeEach(() => {
   resumeClaim = { state: 'granted', runId: 'r', attempt: 3 };
   [claimTakesMs, gatherTakesMs, passes, gaveUp, effect] = [0, 0, 0, false, null];
   [called, asked, entries, logged] = [[], [], [], []];
+  pendingForMs = {};
 });
 
 /** @param shown what the gateway shows before and after the call */
@@ -62,7 +65,8 @@ function carryOut(
   const noted =
     <T>(what: string, answer: () => T) =>
     async (...question: unknown[]) => {
-      asked.push([what, ...question.map((one) => (one === order ? 'card' : one))]);
+      const isOrder = (one: unknown) => typeof one === 'object' && one !== null && 'kind' in one;
+      asked.push([what, ...question.map((one) => (isOrder(one) ? 'card' : one))]);
       return answer();
     };
   const claimed = <T>(what: string, answer: () => T) =>
@@ -80,7 +84,8 @@ function carryOut(
         const status = typeof shown === 'function' ? shown() : shown;
         const value = name === 'card_status' ? status : effect;
         if (value instanceof Error) throw value;
-        return { value: value as string, durationMs: 1 };
+        const forMs = name === 'card_status' ? isCalled && pendingForMs.status : pendingForMs.answer;
+        return { value: value as string, durationMs: 1, ...(forMs ? { pendingForMs: forMs } : {}) };
       },
       isStoppedStatus: (status) => status === 'stopped',
     },
@@ -169,9 +174,41 @@ describe('a stop', () => {
 
   it('is logged with the number of its calls when it was acknowledged without effect', async () => {
     await carryOut(STOP, ['active', 'active']);
-    expect(asked[1]).toEqual(['acknowledge', 7, MONTH, 3]);
+    expect(asked[1]).toEqual(['acknowledge', 7, MONTH, 3, null]);
     const fields = { usage_month: MONTH, attempts: 2, retry_in_ms: 60_000, reason: '停卡未确认' };
     expect(logged).toEqual([{ level: 40, ...SAME, ...fields, msg: 'stop_unconfirmed' }]);
+  });
+});
+
+describe('a stop that the vendor works on', () => {
+  it.each([
+    ['the answer', { answer: 300_000 }],
+    ['the status after it', { status: 300_000 }],
+  ])('is under way, as %s says: no warning', async (_, said) => {
+    pendingForMs = said;
+    await carryOut(STOP, ['active', 'active']);
+    expect(asked[1]).toEqual(['acknowledge', 7, MONTH, 3, 300_000]);
+    const fields = { order: 'stop', at_most_ms: 300_000 };
+    expect(logged).toEqual([{ level: 30, ...SAME, ...fields, msg: 'order under way' }]);
+  });
+
+  it('is done when the status shows it at once', async () => {
+    pendingForMs = { answer: 300_000 };
+    await carryOut(STOP, ['active', 'stopped'], stopEntry);
+    expect(whats()).toEqual(['claim', 'complete', 'forget']);
+  });
+
+  it('is not called again', async () => {
+    stopClaim = { state: 'pending' };
+    await carryOut(STOP, ['active', 'active']);
+    expect([called, whats(), logged]).toEqual([['card_status'], ['claim', 'forget'], []]);
+  });
+
+  it('is unconfirmed when its time is over, and called again', async () => {
+    stopClaim = { state: 'unresolved', month: MONTH, attempt: 3, overdueCalls: 1 };
+    await carryOut(STOP, ['active', 'stopped'], stopEntry);
+    expect(called).toEqual(['card_status', 'stop', 'card_status']);
+    expect(logged.map(({ msg }) => msg)).toEqual(['stop_unconfirmed', '停机']);
   });
 });
 
@@ -217,10 +254,24 @@ describe('a resume', () => {
     },
   );
 
+  it('is under way while the vendor works on it', async () => {
+    pendingForMs = { answer: 300_000 };
+    await carryOut(RESUME, ['stopped', 'stopped'], null);
+    expect(asked.at(-2)).toEqual(['acknowledge resume', 7, 'r', 3, 300_000]);
+    expect(logged).toMatchObject([{ level: 30, order: 'resume', msg: 'order under way' }]);
+  });
+
+  it('says when its card is given up because the last call had no effect in its time', async () => {
+    resumeClaim = { state: 'failed', runId: 'r' };
+    await carryOut(RESUME, ['stopped', 'stopped'], null);
+    expect(called).toEqual(['card_status']);
+    expect(logged).toMatchObject([{ msg: 'resume failed, no more attempts' }]);
+  });
+
   it('says when its card is given up', async () => {
     gaveUp = true;
     await carryOut(RESUME, ['stopped', 'stopped'], null);
-    expect(asked.at(-2)).toEqual(['acknowledge resume', 7, 'r', 3]);
+    expect(asked.at(-2)).toEqual(['acknowledge resume', 7, 'r', 3, null]);
     expect(logged).toEqual([{ level: 40, ...SAME, run_id: 'r', msg: 'resume failed, no more attempts' }]);
   });
 });

@@ -32,6 +32,7 @@ function make(call: Partial<GatewayInterface>, cards: [typeof CARD, ...(typeof C
     batch: null,
     find: null,
     iccidValue: null,
+    pending: null,
     ...call,
   };
   const calendar = new MonthCalendar('Asia/Shanghai');

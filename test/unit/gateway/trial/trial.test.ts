@@ -95,6 +95,12 @@ it('calls a changing interface only if it is named', async () => {
   expect(trial).toMatchObject({ ok: true, value: null, read_from: null, hint: null });
 });
 
+it('says that the vendor still works on a call, and for how long it may', async () => {
+  const pending = { path: null, values: [], forMs: 300_000 };
+  const { trial } = await against(answer(202, ''), { interfaces: { stop: { pending } } }, 'stop');
+  expect(trial).toMatchObject({ ok: true, value: null, pending_for_seconds: 300 });
+});
+
 describe('a failure says what to change', () => {
   const cases: ReadonlyArray<[string, Behaviour, string, RegExp, Partial<GatewayChanges>?]> = [
     ['HTTP 401', answer(401, ''), 'auth', /gateway\.auth/],
