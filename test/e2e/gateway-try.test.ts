@@ -125,3 +125,12 @@ it.each([
   expect([code, stderr]).toEqual([78, expect.stringContaining(`${module}:2: Unexpected token ','`)]);
   expect(stderr).not.toContain('secret of a vendor');
 });
+
+it('says that the vendor still works on a call, as the profile has it', async () => {
+  const config = join(temporaryDirectory('pending'), 'cardpoll.yaml');
+  writeFileSync(config, 'gateway: { interfaces: { stop: { pending: { for: 5m } } } }\n');
+  const card = '8988216716970004983';
+  const { code, stdout } = await run(['--config', config, '--iccid', card, '--interface', 'stop', '--yes']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('the call is under way: the vendor works on it, for 5 min at most');
+});

@@ -12,7 +12,7 @@ export const stopColumns: ColumnsOf<StopBody> = (style) => [
   { header: 'ICCID', cell: (row) => style.text(row.iccid), least: 22, drop: 4 },
   { header: 'CARRIER', cell: (row) => style.id(row.carrier_id), drop: 4 },
   { header: 'MONTH', cell: (row) => style.text(row.month), drop: 3 },
-  { header: 'STATE', cell: (row) => style.text(stateOf(row, style), STATES[row.state]) },
+  { header: 'STATE', cell: (row) => style.text(stateOf(row, style), STATES[row.state]), least: 22 },
   { header: 'USED MB', cell: (row) => style.number(row.used_mb, 0, 2), drop: 10 },
   { header: 'ALLOWANCE MB', cell: (row) => style.number(row.allowance_mb, 0, 2), drop: 8 },
   { header: 'REQUESTED', cell: (row) => style.time(row.requested_at), drop: 9 },

@@ -15,7 +15,7 @@ import { CARD, CONFIG, OVERVIEW, task } from '../cli/bodies.ts';
 
 export const URL = 'http://127.0.0.1:7480';
 const NOW = Date.parse(OVERVIEW.generated_at);
-const at = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString();
+export const at = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString();
 
 /** What would steer a terminal, break a line, or turn the text around. */
 export const HOSTILE = '\x1b]0;owned\x07\x1b[2J\r\n\u202e流量检查\u200d🦊'.padEnd(100, '量');

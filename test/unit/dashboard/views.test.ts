@@ -11,6 +11,7 @@ import { CARD } from '../cli/bodies.ts';
 import { ACCENT, BACKGROUNDS, DIM, linesOf, plain, screenOf, stillOf, YELLOW } from './screen.ts';
 import {
   ALERT,
+  at,
   calmState,
   emptyState,
   HISTORY,
@@ -484,6 +485,14 @@ describe('the list of stops', () => {
     );
     expect(latest).toMatch(/^the latest 1 of 1 stop *$/m);
     expect(latest).toMatch(/^▸ +42 +\d+ +dismissed .* anna +a test card *$/m);
+  });
+
+  it('shows for how long the vendor has worked on a stop', () => {
+    const [pending_since, pending_until] = [at(40), at(-560)];
+    const screen = listOf(
+      stopsBody(null, { state: 'requested', held_by: null, pending_since, pending_until }),
+    );
+    expect(screen).toMatch(/^▸ +42 .*under way for 40s/m);
   });
 
   it.each(FEWER_SIZES)('keeps the picked stop on the screen, on %i columns and %i lines', (columns, rows) => {
