@@ -87,14 +87,9 @@ function isInTheWay(
   { pendingForMs = null }: ShownCard,
 ): boolean {
   if (one !== stop) return one.iccid === card?.iccid && (isUnanswered(one) || isUnderWay(one, now));
-  // It waits for the call of a resume, whose effect shows.
-  const isFreed =
-    one.chargedAt === null && pendingForMs === null && resumes.some((resume) => isDone(resume, now));
-  return !isFreed;
-}
-
-function isDone(resume: CardResume, now: number): boolean {
-  return resume.state === 'cancelled' && isUnderWay(resume, now);
+  if (one.chargedAt !== null || pendingForMs !== null) return true;
+  // It waits for the call of a resume. The vendor worked on that, and its effect shows.
+  return !resumes.some((resume) => resume.state === 'cancelled' && isUnderWay(resume, now));
 }
 
 function whyClaimed(stop: StopOrder, now: number): WhyNot {
@@ -369,7 +364,7 @@ function isUnanswered({ chargedAt, acknowledgedAt }: StopOrder): boolean {
 /** That a stop was seen once proves its last call only if there was no other. */
 function mayFollow(stop: StopOrder, now: number): boolean {
   const { state, attempts, chargedAt } = stop;
-  if (state === 'requested' && isUnderWay(stop, now)) return true;
+  if (isClaimed(stop, now) && isUnderWay(stop, now)) return true;
   const isOpen = state === 'requested' || (state === 'done' && attempts > 1);
   return isOpen && chargedAt !== null && chargedAt > now - SETTLED_AFTER_MS;
 }

@@ -1,7 +1,7 @@
 // What becomes of the resume of a card that waits in a run: by a decision (decide.ts), and by what the gateway answered to a call or
 // shows of the card. Each function takes the facts of the card and returns what is to be written, all of it or nothing. Pure.
 import type { CardFacts, CardOrders, CardResume, Changes, ShownCard, StopOrder } from './card-orders.ts';
-import { exceeds, isOfCard, type ResumeVerdict, UNCONFIRMED_AT_MOST } from './decide.ts';
+import { exceeds, isClaimed, isOfCard, type ResumeVerdict, UNCONFIRMED_AT_MOST } from './decide.ts';
 import { atWork, BEGINNING, pauseMs, SOON_MS } from './stop-outcomes.ts';
 import { isOfCall, isUnderWay, nextLookAt, workSeen } from './vendor-work.ts';
 
@@ -45,7 +45,7 @@ const STILL_STOPPED = 'acknowledged, and the card is still stopped';
 
 /** A stop that the vendor works on may show minutes later. */
 function settlingLookAt({ dueAt }: CardResume, stops: readonly StopOrder[], now: number): number {
-  const work = stops.find((stop) => stop.state === 'requested' && isUnderWay(stop, now));
+  const work = stops.find((stop) => isClaimed(stop, now) && isUnderWay(stop, now));
   return work === undefined ? Math.min(dueAt, now + SETTLING_AGAIN_MS) : nextLookAt(work, now);
 }
 
