@@ -33,7 +33,7 @@ interface Notice extends OutageNotice {
 export class OutageNotices {
   #rules: readonly AlertRule[] = [];
   #silences: readonly Silence[] = [];
-  /** By URL; null before the first attempt of an outage. */
+  /** By receiver; null before the first attempt of an outage. */
   #notices: Map<string, Notice> | null = null;
 
   constructor(private readonly means: NoticeMeans) {}
@@ -61,14 +61,14 @@ export class OutageNotices {
       ({ status, dueAt }) => status === 'pending' && dueAt <= now,
     );
     for (const tried of await Promise.all(due.map((one) => this.#attempt(one, cause, firedAtMs, stopped)))) {
-      this.#notices.set(tried.url, tried);
+      this.#notices.set(receiverKey(tried), tried);
     }
   }
 
   #first(): Map<string, Notice> {
     const first = new Map<string, Notice>();
     for (const { webhookUrl: url, webhookSecrets: secrets, webhookFormat: format } of this.#telling()) {
-      if (url === null || first.has(url)) continue;
+      if (url === null || first.has(receiverKey({ url, secrets, format }))) continue;
       const message = {
         messageId: randomUUID(),
         status: 'pending',
@@ -76,7 +76,8 @@ export class OutageNotices {
         lastError: null,
         answered: false,
       } as const;
-      first.set(url, { url, secrets, format, ...message, dueAt: Number.NEGATIVE_INFINITY });
+      const notice = { url, secrets, format, ...message, dueAt: Number.NEGATIVE_INFINITY };
+      first.set(receiverKey(notice), notice);
     }
     return first;
   }
@@ -122,6 +123,11 @@ export class OutageNotices {
       dueAt: clock.monotonic() + pauseMs,
     };
   }
+}
+
+/** As outages.open tells receivers apart. */
+function receiverKey({ url, secrets, format }: Pick<OutageNotice, 'url' | 'secrets' | 'format'>): string {
+  return JSON.stringify([url, secrets, format]);
 }
 
 /** As outages.open writes it. */

@@ -41,6 +41,7 @@ describeRecordStore('outages', (db) => {
     await alerts.createRule(RULE);
     await alerts.createRule({ ...RULE, taskType: 'package' });
     await alerts.createRule({ ...RULE, webhookUrl: 'https://hooks.example/2' });
+    await alerts.createRule({ ...RULE, webhookUrl: 'https://hooks.example/2', webhookSecrets: ['team b'] });
     await alerts.createRule({ ...RULE, webhookUrl: 'https://hooks.example/off', isEnabled: false });
     const silenced = await alerts.createRule({ ...RULE, webhookUrl: 'https://hooks.example/hush' });
     const scope = { ruleId: silenced.id, ruleType: null, taskType: null };
@@ -55,6 +56,7 @@ describeRecordStore('outages', (db) => {
     const claimed = await alerts.webhooks.claim(CLAIM);
     expect(claimed.map(({ url, event, groupKey }) => `${url} ${event} ${groupKey}`).sort()).toEqual([
       'https://hooks.example/1 alert.fired null',
+      'https://hooks.example/2 alert.fired null',
       'https://hooks.example/2 alert.fired null',
     ]);
     expect(claimed[0]).toMatchObject({ secrets: ['s'], format: 'slack', alert: { cause: CAUSE, ruleId: 0 } });
@@ -88,6 +90,7 @@ describeRecordStore('outages', (db) => {
       noticeTo('https://hooks.example/1'),
       noticeTo('https://hooks.example/1'),
       noticeTo('https://hooks.example/2'),
+      noticeTo('https://hooks.example/2', { secrets: ['team b'] }),
     ]);
     expect(await alerts.outages.close(60_000, 3_600_000), 'too young').toBe(false);
     const closed = await Promise.all([1, 2, 3].map(() => alerts.outages.close(60_000, 0)));
@@ -99,6 +102,7 @@ describeRecordStore('outages', (db) => {
     const claimed = await alerts.webhooks.claim(CLAIM);
     expect(claimed.map(({ url, event }) => `${url} ${event}`).sort()).toEqual([
       'https://hooks.example/1 alert.resolved',
+      'https://hooks.example/2 alert.resolved',
       'https://hooks.example/2 alert.resolved',
     ]);
     await open(null, 1_000);

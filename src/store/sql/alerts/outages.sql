@@ -15,11 +15,12 @@ WITH opened AS (
   UNION ALL
   SELECT id, false FROM alert_history WHERE rule_id = 0 AND resolved_at IS NULL AND NOT EXISTS (SELECT FROM opened)
 ), receivers AS (
-  SELECT DISTINCT ON (webhook_url) webhook_url AS url, webhook_secrets AS secrets, webhook_format AS format
+  -- Teams may have one URL, that of PagerDuty, and secrets of their own.
+  SELECT DISTINCT ON (webhook_url, webhook_format, webhook_secrets) webhook_url AS url, webhook_secrets AS secrets, webhook_format AS format
   FROM alert_rules
   WHERE is_enabled AND deleted_at IS NULL AND 'webhook' = ANY (notify_channels)
     AND NOT alert_is_silenced(id, rule_type, task_type)
-  ORDER BY webhook_url, id
+  ORDER BY webhook_url, webhook_format, webhook_secrets, id
 ), notices AS (
   INSERT INTO webhook_outbox (alert_id, event, url, secrets, format, message_id, status, attempts, last_error, answered, settled_at)
   SELECT a.id, 'alert.fired', n.url, n.secrets, n.format, n.message_id, n.status, n.attempts, n.last_error, n.answered,
@@ -43,9 +44,9 @@ WITH closed AS (
   RETURNING id
 ), notices AS (
   INSERT INTO webhook_outbox (alert_id, event, url, secrets, format)
-  SELECT DISTINCT ON (o.url) o.alert_id, 'alert.resolved', o.url, o.secrets, o.format
+  SELECT DISTINCT ON (o.url, o.format, o.secrets) o.alert_id, 'alert.resolved', o.url, o.secrets, o.format
   FROM webhook_outbox o JOIN closed c ON c.id = o.alert_id
   WHERE o.event = 'alert.fired'
-  ORDER BY o.url, o.id
+  ORDER BY o.url, o.format, o.secrets, o.id
 )
 SELECT id FROM closed

@@ -35,7 +35,7 @@ WITH over AS MATERIALIZED (
       SELECT FROM webhook_outbox e WHERE e.alert_id = o.alert_id AND e.id < o.id AND e.status = 'pending'
         AND e.id NOT IN (SELECT id FROM over)
         -- The alert of no rule has several receivers, which do not wait for each other.
-        AND (h.rule_id <> 0 OR e.url = o.url))
+        AND (h.rule_id <> 0 OR (e.url, e.format, e.secrets) IS NOT DISTINCT FROM (o.url, o.format, o.secrets)))
     -- The firing of a silenced alert waits for the end of the silence; a notification already attempted continues.
     AND NOT (o.event = 'alert.fired' AND o.attempts = 0 AND EXISTS (
       SELECT FROM alert_history h

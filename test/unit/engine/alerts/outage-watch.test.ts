@@ -307,6 +307,16 @@ it('notifies each receiver once, also one that only a silenced rule shares with 
   expect(receiver.requests.map(({ path }) => path)).toEqual(['/hook']);
 });
 
+it('notifies both teams that have one URL, and secrets of their own', async () => {
+  const { webhookUrl } = rules[0] ?? {};
+  rules = [...rules, { ...ruleOf(4, String(webhookUrl)), webhookSecrets: ['of another team'] }];
+  const one = watch('a');
+  await live(2, one);
+  away(['redis', 'postgres'], 'a');
+  await live(25, one);
+  expect(receiver.requests.map(({ path }) => path)).toEqual(['/hook', '/hook']);
+});
+
 it('leaves an outage to the leader whose witnesses have ended, after an hour', async () => {
   leader = 'a';
   await live(35, ...(await two()));
