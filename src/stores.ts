@@ -166,7 +166,7 @@ export function operationMeans(
   const guard = new SsrfGuard(webhooks.allowCidrs, proxies);
   const tester = new WebhookTester({
     guard,
-    secrets: webhooks.secrets,
+    ...webhooks,
     timeZone,
     runbookUrl: alerts.runbookUrl,
     fleet: () => records.fleet(),

@@ -29,6 +29,7 @@ import { cardRoutes } from './routes/cards.ts';
 import { dataCleanupRoutes } from './routes/data-cleanup.ts';
 import {
   pollingAlertHistoryRoutes,
+  pollingAlertReceiverRoutes,
   pollingAlertRoutes,
   pollingAlertSilenceRoutes,
 } from './routes/polling-alerts.ts';
@@ -198,6 +199,7 @@ function adminRoutes(
       pollingConfigRoutes(serve, operations.configs);
       pollingManualTriggerRoutes(serve, operations.triggers, expensive);
       pollingAlertRoutes(serve, operations.alerts);
+      pollingAlertReceiverRoutes(serve, operations.alerts);
       pollingAlertHistoryRoutes(serve, operations.alertHistory);
       pollingAlertSilenceRoutes(serve, operations.silences);
       stopRoutes(serve, operations.stops);

@@ -1,5 +1,6 @@
 // The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
 // root passes on in parts. It follows from the settings table, section by section; load-config.ts makes it.
+import type { Receivers } from '../domain/alerts/receiver.ts';
 import type { GatewayConfig } from '../domain/gateway/gateway-config.ts';
 import type { Proxies } from '../platform/proxy/http-proxy.ts';
 import type { Values } from './settings/setting.ts';
@@ -20,7 +21,7 @@ export interface DaemonConfig extends Section<'instance'>, Section<'access'> {
   readonly stops: Section<'stops'>;
   readonly usage: Section<'usage'>;
   readonly alerts: Section<'alerts'>;
-  readonly webhooks: Section<'webhooks'>;
+  readonly webhooks: Omit<Section<'webhooks'>, 'receivers'> & { readonly receivers: Receivers };
   readonly cleanup: Section<'cleanup'>;
 }
 

@@ -14,6 +14,7 @@ import { readGateway } from './gateway/load-gateway.ts';
 import { readModule } from './gateway/load-module.ts';
 import { readProxies } from './proxies.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
+import { readReceivers } from './receivers/load-receivers.ts';
 import { checkDaemonRules, checkGatewayUrl, checkStoreRules } from './rules.ts';
 import { LOG_SEARCH, type SignSettings } from './settings/command-settings.ts';
 import { nameOf, waysToSet } from './settings/setting.ts';
@@ -34,7 +35,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     polling: reader.readAll(SETTINGS.polling),
     usage: reader.readAll(SETTINGS.usage),
     alerts: reader.readAll(SETTINGS.alerts),
-    webhooks: reader.readAll(SETTINGS.webhooks),
+    webhooks: { ...reader.readAll(SETTINGS.webhooks), receivers: await readReceivers(reader) },
     stops: reader.readAll(SETTINGS.stops),
     cleanup: reader.readAll(SETTINGS.cleanup),
   };

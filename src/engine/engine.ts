@@ -73,7 +73,7 @@ export class Engine implements Service {
   ) {
     const { live, records, clock, log, meter, guard, fleet, presence } = deps;
     const { instanceId, timeZone, roles, stops, webhooks } = settings;
-    const { secrets } = webhooks;
+    const { secrets, receivers } = webhooks;
     this.#startedAtMs = clock.now();
     this.#errors = new ErrorReporter(log, clock);
     const loop = (part: string): LoopMeans => ({ clock, onError: this.#errors.for(part) });
@@ -95,7 +95,9 @@ export class Engine implements Service {
       ? leaderServices(settings, deps, this.#configs, this.#errors, (cardIds) => this.#judgeChanged(cardIds))
       : [];
     const { runbookUrl } = settings.alerts;
-    const messages: NoticeMeans = { secrets, timeZone, fleet, runbookUrl, guard, meter, clock, log };
+    const messages: NoticeMeans = {
+      ...{ secrets, receivers, timeZone, fleet, runbookUrl, guard, meter, clock, log },
+    };
     this.#outages = new OutageWatch({
       ...loop('outage-watch'),
       ...messages,

@@ -49,7 +49,7 @@ export function bareEngine({
       polling: { ...polling, drainTimeoutMs: drainTimeoutMs ?? polling.drainTimeoutMs },
       stops: defaultsOf(STOPS),
       alerts: defaultsOf(ALERTS),
-      webhooks: defaultsOf(WEBHOOKS),
+      webhooks: { ...defaultsOf(WEBHOOKS), receivers: {} },
       usage: defaultsOf(USAGE),
       cleanup: { schedule: 'off', pauseMs: 0 },
     },

@@ -22,6 +22,8 @@ export interface Schema {
 const KNOWN: Readonly<Record<string, string>> = {
   url: 'https://hooks.example/cardpoll',
   secret: `whsec_${'A'.repeat(32)}`,
+  format: 'standard',
+  template: 'standard',
 };
 
 /** A value that fits, optional properties included. */
@@ -35,7 +37,7 @@ export function sampleOf(schema: Schema): unknown {
       return Object.fromEntries(
         Object.entries(schema.properties ?? {}).map(([name, inner]) => [
           name,
-          KNOWN[/_(url|secret)$/.exec(name)?.[1] ?? ''] ?? sampleOf(inner),
+          KNOWN[/_(url|secret|format|template)$/.exec(name)?.[1] ?? ''] ?? sampleOf(inner),
         ]),
       );
     case 'array':

@@ -153,7 +153,7 @@ export class Instance {
         polling: { ...defaultsOf(POLLING), ...world.settings.polling },
         stops,
         alerts: defaultsOf(ALERTS),
-        webhooks: defaultsOf(WEBHOOKS),
+        webhooks: { ...defaultsOf(WEBHOOKS), receivers: {} },
         usage: { maxMbitPerSecond: 150, jumpFactor: 20 },
         cleanup: { schedule: '0 3 * * *', pauseMs: 100 },
       },

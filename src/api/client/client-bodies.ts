@@ -38,6 +38,7 @@ export type ConfigBody = Wire<schedule.ConfigReport>;
 export type AlertRuleBody = Wire<alerts.AlertRuleReport>;
 export type AlertBody = Wire<alerts.AlertReport>;
 export type SilenceBody = Wire<alerts.SilenceReport>;
+export type AlertReceiverBody = Wire<alerts.ReceiverReport>;
 export type WebhookTrialBody = Wire<alerts.WebhookTrialReport>;
 export type RetentionBody = Wire<cleanup.Retention>;
 export type CleanupPreviewBody = Wire<cleanup.CleanupPreview>;

@@ -74,6 +74,7 @@ export const ENDPOINTS = {
   updateAlertRule: put<bodies.AlertRuleBody, [id: number, bodies.AlertRulePatch]>(`${RULES}/:id`, '*'),
   deleteAlertRule: remove<null, [id: number]>(`${RULES}/:id`),
   testAlertRule: post<bodies.WebhookTrialBody, [id: number]>(`${RULES}/:id/test`),
+  alertReceivers: get<bodies.ItemsBody<bodies.AlertReceiverBody>>('/polling-alert-receivers'),
   alertHistory: list<bodies.AlertBody, [bodies.AlertFilter]>(ALERTS, '*'),
   acknowledgeAlert: post<bodies.AlertBody, [id: number, reason: string]>(
     `${ALERTS}/:id/acknowledge`,

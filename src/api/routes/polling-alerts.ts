@@ -14,12 +14,12 @@ import {
 } from '../../domain/alerts/alert-rule.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
 import { receiverOf, WEBHOOK_SECRET_FORM } from '../../domain/alerts/webhook.ts';
-import { WEBHOOK_FORMATS } from '../../domain/alerts/webhook-format.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import {
   type AlertRuleReport,
   alertReport,
   alertRuleReport,
+  receiverReport,
   silenceReport,
   webhookTrialReport,
 } from '../../operations/alerts/alert-reports.ts';
@@ -52,14 +52,20 @@ const fields = {
   is_enabled: yesOrNo,
   notify_channels: notifyChannels,
 };
+// Which receivers there are, the configuration says: the operation checks the name.
+const receiverName = z
+  .string({ error: 'must be the name of a receiver, standard or null' })
+  .nullable()
+  .optional();
 const extras = {
   webhook_url: z.string({ error: 'must be a URL or null' }).nullable().optional(),
   webhook_secret: z
-    .string({ error: `must be ${WEBHOOK_SECRET_FORM}, the secret of a robot, or null` })
+    .string({ error: `must be ${WEBHOOK_SECRET_FORM}, the secret of a receiver, or null` })
     .nullable()
     .optional()
     .meta({ writeOnly: true }),
-  webhook_format: oneOf(WEBHOOK_FORMATS).nullable().optional(),
+  webhook_format: receiverName,
+  webhook_template: receiverName.meta({ description: 'webhook_format by another name' }),
   webhook_grouped: yesOrNo.optional(),
   cooldown_seconds: wholeNumber(COOLDOWN_SECONDS_BOUNDS).optional(),
 };
@@ -128,6 +134,16 @@ export function pollingAlertRoutes(serve: Serve, alerts: AlertOperations): void 
       { takesLong: true }, // as long as its receiver
     ),
     ({ actor, params }) => alerts.test(actor, params.id),
+  );
+}
+
+export function pollingAlertReceiverRoutes(serve: Serve, alerts: AlertOperations): void {
+  serve(
+    ENDPOINTS.alertReceivers,
+    answers('List what receivers rules may name', itemsOf(receiverReport)),
+    async () => ({
+      items: alerts.receivers(),
+    }),
   );
 }
 

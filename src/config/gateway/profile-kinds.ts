@@ -35,11 +35,10 @@ function isCode(raw: unknown): raw is Code {
 /** Names of placeholders that a template may have. */
 type Names = readonly string[];
 
-/** A query of GraphQL may have a field of such a name behind a brace. */
-const UNCLOSED = new RegExp(`\\{(?:${[...PLACEHOLDERS, ...CREDENTIAL_PLACEHOLDERS].join('|')})(?=$|[/?&"])`);
-
 function checkPlaceholders(text: string, names: Names): void {
-  const unclosed = UNCLOSED.exec(text);
+  // A query of GraphQL may have a field of such a name behind a brace.
+  const known = [...PLACEHOLDERS, ...CREDENTIAL_PLACEHOLDERS, ...names];
+  const unclosed = new RegExp(`\\{(?:${known.join('|')})(?=$|[/?&"])`).exec(text);
   const unknown = namesInBraces(text).filter((name) => !names.includes(name));
   all(
     () => unclosed && refuse(`${unclosed[0]} has no closing brace`),
@@ -128,15 +127,18 @@ export const jsonTemplate = (names: Names): Kind<JsonTemplate> => ({
 export const JSON_TEMPLATE = jsonTemplate(PLACEHOLDERS);
 
 /** A body that is neither JSON nor a form. */
-export const TEXT_TEMPLATE: Kind<string> = kindOf(
-  'text, with placeholders',
-  (raw) => {
-    if (typeof raw !== 'string' || raw === '' || raw.length > MAX_TEMPLATE_CHARS) return null;
-    checkPlaceholders(raw, PLACEHOLDERS);
-    return raw;
-  },
-  `is not a text of 1 to ${MAX_TEMPLATE_CHARS} characters`,
-);
+export const textTemplate = (names: Names): Kind<string> =>
+  kindOf(
+    'text, with placeholders',
+    (raw) => {
+      if (typeof raw !== 'string' || raw === '' || raw.length > MAX_TEMPLATE_CHARS) return null;
+      checkPlaceholders(raw, names);
+      return raw;
+    },
+    `is not a text of 1 to ${MAX_TEMPLATE_CHARS} characters`,
+  );
+
+export const TEXT_TEMPLATE = textTemplate(PLACEHOLDERS);
 
 /** A place in an answer. */
 export const VALUE_PATH: Kind<string> = kindOf(

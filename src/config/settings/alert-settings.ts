@@ -1,7 +1,9 @@
 // Settings about alerts and the webhooks they call. Part of the settings table (settings.ts).
+import { RECEIVER_NAME, STANDARD } from '../../domain/alerts/receiver.ts';
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook.ts';
 import type { AddressRange } from '../../platform/addresses.ts';
-import { ADDRESS_RANGE, duration, type Kind, listOf, refuse, text, url } from '../kinds.ts';
+import { isObject } from '../../platform/json.ts';
+import { ADDRESS_RANGE, all, duration, type Kind, listOf, refuse, shown, text, url } from '../kinds.ts';
 import { optional, section, withDefault } from './setting.ts';
 
 const WEB = url('http', 'https');
@@ -44,6 +46,24 @@ const WEBHOOK_SECRETS: Kind<readonly string[]> = {
   parse: (raw) => webhookSecretsIn(String(raw).trim()) ?? refuse(`must be ${WEBHOOK_SECRET_FORM}`),
 };
 
+type GivenReceivers = Readonly<Record<string, string | Readonly<Record<string, unknown>>>>;
+
+/** What the templates say is checked where they are read (config/receivers). */
+const RECEIVERS: Kind<GivenReceivers> = {
+  accepts: 'names (a to z, 0 to 9), and for each a shipped receiver, a file or a template',
+  parse: (raw) => {
+    if (!isObject(raw)) refuse(`${shown(raw)} must hold names and receivers`);
+    all(
+      ...Object.entries(raw).map(([name, given]) => () => {
+        if (!RECEIVER_NAME.test(name) || name === STANDARD)
+          refuse(`${shown(name)} is no name of 1 to 40 letters (a to z) and digits, other than ${STANDARD}`);
+        if (typeof given !== 'string' && !isObject(given)) refuse(`${name}: ${shown(given)} is no receiver`);
+      }),
+    );
+    return raw as GivenReceivers;
+  },
+};
+
 export const WEBHOOKS = section('webhooks.', 'WEBHOOKS_', {
   allowCidrs: withDefault<readonly AddressRange[]>({
     kind: listOf(ADDRESS_RANGE),
@@ -56,5 +76,10 @@ export const WEBHOOKS = section('webhooks.', 'WEBHOOKS_', {
     kind: WEBHOOK_SECRETS,
     default: [],
     doc: 'Default webhook signing key (Standard Webhooks), for rules without their own; give two during rotation.',
+  }),
+  receivers: optional<GivenReceivers>({
+    env: null,
+    kind: RECEIVERS,
+    doc: 'Receivers of alerts by name, for webhook_template of rules, besides the shipped ones (docs/alerts.md).',
   }),
 });

@@ -6,7 +6,6 @@ import type { TaskMetrics } from '../stats/task-metrics.ts';
 import { OVER_RUNNING_COUNTED, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../stops/stop.ts';
 import type { TaskType } from '../task-type.ts';
 import { levelOf, type OrderedCause } from './alert-cause.ts';
-import type { WebhookFormat } from './webhook-format.ts';
 
 export const COMPARISONS = ['>', '<'] as const;
 type Comparison = (typeof COMPARISONS)[number];
@@ -203,10 +202,10 @@ export interface AlertRuleFields extends AlertCondition {
   readonly isEnabled: boolean;
   readonly notifyChannels: readonly NotifyChannel[];
   readonly webhookUrl: string | null;
-  /** Keys that sign its webhooks, the newest first; empty: the keys of the configuration, which robots have no use for. */
+  /** Keys that sign its webhooks, the newest first; empty: the keys of the configuration, which only standard messages use. */
   readonly webhookSecrets: readonly string[];
-  /** null: by the host of the URL. */
-  readonly webhookFormat: WebhookFormat | null;
+  /** Name of a receiver, or `standard`; null: by the host of the URL. */
+  readonly webhookFormat: string | null;
   /** Its webhooks wait for WEBHOOK_GROUP_MS and go out in one message with those of other such rules. */
   readonly webhookGrouped: boolean;
   /** The rule does not fire again for this long after a firing, but for another cause. */

@@ -37,18 +37,18 @@ export const CREDENTIAL_PLACEHOLDERS: readonly CredentialPlaceholder[] = [...OF_
 const BRACED = /\{([A-Za-z_]\w*)\}/g;
 
 /** A template in parts: text, and between the texts the placeholders. */
-interface TemplateParts {
+interface TemplateParts<Name extends string> {
   /** One more than there are placeholders. */
   readonly texts: readonly string[];
-  readonly placeholders: readonly Placeholder[];
+  readonly placeholders: readonly Name[];
 }
 
 /** @param text has only known placeholders: the configuration has checked it. */
-export function partsOf(text: string): TemplateParts {
+export function partsOf<Name extends string = Placeholder>(text: string): TemplateParts<Name> {
   const pieces = text.split(BRACED);
   return {
     texts: pieces.filter((_, i) => i % 2 === 0),
-    placeholders: pieces.filter((_, i) => i % 2 === 1) as Placeholder[],
+    placeholders: pieces.filter((_, i) => i % 2 === 1) as Name[],
   };
 }
 

@@ -123,7 +123,10 @@ function isPresent(field: unknown): boolean {
 }
 
 function hinted({ error, lasting }: Refusal): Refusal {
-  return { error: lasting ? `${error}; if this is the robot of a chat, set webhook_format` : error, lasting };
+  return {
+    error: lasting ? `${error}; if this is the robot of a chat, set webhook_template` : error,
+    lasting,
+  };
 }
 
 function first<T, R>(items: readonly T[], find: (item: T) => R | null): R | null {

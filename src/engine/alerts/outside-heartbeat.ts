@@ -22,7 +22,7 @@ const RETRY_MS = 10_000;
 
 export class OutsideHeartbeat extends LoopService<
   LeaderMeans &
-    Omit<MessageMeans, 'timeZone'> & {
+    Omit<MessageMeans, 'timeZone' | 'receivers'> & {
       readonly health: Pick<FleetHealth, 'brokenPromise'>;
       readonly url: string;
       readonly intervalMs: number;

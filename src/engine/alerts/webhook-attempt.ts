@@ -1,4 +1,4 @@
-// One attempt to deliver a webhook's message: a POST on a connection of its own to an address that the guard permits, with a
+// One attempt to deliver a webhook's message: a request on a connection of its own to an address that the guard permits, with a
 // deadline, and its result in words. Used by webhook-sender.ts, which decides about retries, and by the operations, which test the
 // webhook of a rule with an attempt. It follows no redirect, reads the status and the beginning of the answer, and ends with its
 // signal whatever the receiver does. It uses Node's own client: undici would keep connections open, and the guard would not check
@@ -7,14 +7,16 @@ import { randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AlertRule } from '../../domain/alerts/alert-rule.ts';
+import { receiverOf } from '../../domain/alerts/webhook.ts';
 import type { Fleet } from '../../domain/fleet.ts';
 import { parseRetryAfter } from '../../gateway/request/retry-after.ts';
+import { quoted } from '../../gateway/request/template.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { ProxyError } from '../../platform/proxy/proxy-tunnel.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import { oneLine, pageIn } from './answer-fault.ts';
-import { refusalIn } from './robot-message.ts';
+import { verdictOn } from './receiver-message.ts';
 import { connectionTo } from './webhook-connection.ts';
 import { type MessageMeans, type WebhookMessage, webhookMessage } from './webhook-message.ts';
 
@@ -32,11 +34,19 @@ const LONGEST_PAUSE_MS = 12 * 3_600_000;
 /** The receiver is busy, and may say for how long. */
 const BUSY = [429, 503];
 
+/** A request that is well-formed and refused stays so; but not one that came too early or too late. */
+const TRIED_AGAIN = [408, 425, ...BUSY];
+const SHOWN_CHARS = 1_000;
+
 interface AttemptResult {
   /** HTTP status of the answer; null without an answer. */
   readonly status: number | null;
   /** Why the webhook was not delivered; null when the receiver took it. */
   readonly error: string | null;
+  /** Why it counts as delivered; null: it does not. */
+  readonly taken: string | null;
+  /** The beginning of the answer, without secrets; null without an answer. */
+  readonly answer: string | null;
   /** True when a retry would fail in the same way. */
   readonly lasting: boolean;
   /** The receiver asks for no attempt before that, milliseconds; 0: it does not. */
@@ -51,19 +61,23 @@ export async function attemptWebhook(
   clock: Pick<Clock, 'now'>,
 ): Promise<AttemptResult> {
   const deadline = AbortSignal.timeout(CALL_TIMEOUT_MS);
-  const unanswered = { status: null, lasting: false, retryAfterMs: 0 };
+  const unanswered = { status: null, lasting: false, retryAfterMs: 0, taken: null, answer: null };
+  if (message.problem !== null) return { ...unanswered, error: message.problem };
   try {
     const answer = await callWebhook(message, guard, AbortSignal.any([stopped, deadline]));
     const retryAfterMs = BUSY.includes(answer.status)
       ? (parseRetryAfter(answer.headers, clock.now(), LONGEST_PAUSE_MS) ?? 0)
       : 0;
-    return { status: answer.status, retryAfterMs, ...verdictOn(message, answer) };
+    const text = masked(answer.text, message);
+    const shown = oneLine(text).slice(0, MAX_WORDS);
+    return { status: answer.status, retryAfterMs, answer: shown, ...judged(message, answer, text) };
   } catch (error) {
     if (stopped.aborted) return { ...unanswered, error: 'cardpoll was stopped' };
     // The guard does not permit this address, now or later.
-    if (error instanceof CardpollError) return { ...unanswered, error: error.message, lasting: true };
+    if (error instanceof CardpollError)
+      return { ...unanswered, error: masked(error.message, message), lasting: true };
     const isLate = deadline.aborted && !(error instanceof ProxyError);
-    const reason = isLate ? `no answer within ${CALL_TIMEOUT_MS} ms` : messageOf(error);
+    const reason = isLate ? `no answer within ${CALL_TIMEOUT_MS} ms` : masked(messageOf(error), message);
     return { ...unanswered, error: reason };
   }
 }
@@ -73,26 +87,36 @@ export function isSuccess(status: number | null): boolean {
 }
 
 /** The secrets are masked before any part of the answer is cut out, so that no part of one is left. */
-function verdictOn({ format, url, body }: WebhookMessage, { status, location, ...answer }: Answer) {
-  const text = withoutSecrets(answer.text, url);
+function judged({ accept, url, body }: WebhookMessage, { status, location }: Answer, text: string) {
   if (isSuccess(status)) {
-    const refusal = refusalIn(format, text, new URL(url).hostname, body);
-    if (refusal === null) return { error: null, lasting: false };
-    return { ...refusal, error: `answered ${status}: ${refusal.error}` };
+    const verdict = verdictOn(accept, status, text, new URL(url).hostname, body);
+    if ('taken' in verdict) return { error: null, lasting: false, taken: verdict.taken };
+    return { ...verdict, error: `answered ${status}: ${verdict.error}`, taken: null };
   }
-  if (status === GONE) return { error: 'answered 410: the receiver is gone', lasting: true };
-  if (location !== null)
-    return { error: `answered ${status}: the redirect to ${location} is not followed`, lasting: false };
-  const isRefused = format === 'slack' && status >= 400 && status < 500 && !BUSY.includes(status);
+  if (status === GONE) return { error: 'answered 410: the receiver is gone', lasting: true, taken: null };
+  if (location !== null) {
+    const error = `answered ${status}: the redirect to ${location} is not followed`;
+    return { error, lasting: false, taken: null };
+  }
+  const isRefused = status >= 400 && status < 500 && !TRIED_AGAIN.includes(status);
   const said = pageIn(text) ?? oneLine(text).slice(0, MAX_WORDS);
-  return { error: `answered ${status}${said === '' ? '' : `: ${said}`}`, lasting: isRefused };
+  // A robot says in the body what it refuses for good.
+  const lasting = accept !== null && accept.busy === null && isRefused;
+  return { error: `answered ${status}${said === '' ? '' : `: ${said}`}`, lasting, taken: null };
 }
 
-/** A receiver may repeat what the path and the query of the URL say: often a token. */
-function withoutSecrets(text: string, url: string): string {
-  const { pathname, searchParams } = new URL(url);
+/** A receiver may repeat secrets, and what the path and the query of the URL say: often a token. */
+function masked(text: string, { url, secrets }: WebhookMessage): string {
+  const { pathname, searchParams } = URL.canParse(url) ? new URL(url) : new URL('http://none');
   const parts = [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length > 7);
-  return parts.reduce((shown, part) => shown.replaceAll(part, '***'), text);
+  const forms = secrets.flatMap((secret) => [secret, encodeURIComponent(secret), quoted(secret)]);
+  return [...forms, ...parts].reduce((shown, part) => shown.replaceAll(part, '***'), text);
+}
+
+/** A request for people: no path, and no secret. */
+function shownRequest(message: WebhookMessage): string {
+  const { method, url, body } = message;
+  return `${method} ${receiverOf(url) ?? ''}/… ${masked(body, message).slice(0, SHOWN_CHARS)}`.trim();
 }
 
 interface Answer {
@@ -108,7 +132,7 @@ interface Answer {
  * @throws CardpollError `invalid` for a URL or address that must not be called; AbortError; ProxyError; the socket's error.
  */
 export async function callWebhook(
-  { url, body, headers }: WebhookMessage,
+  { method, url, body, headers }: Pick<WebhookMessage, 'method' | 'url' | 'body' | 'headers'>,
   guard: SsrfGuard,
   signal: AbortSignal,
 ): Promise<Answer> {
@@ -119,7 +143,7 @@ export async function callWebhook(
   const request = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const call = request(target, {
-      method: 'POST',
+      method,
       headers,
       ...connection,
       maxHeaderSize: MAX_ANSWER_HEAD_BYTES,
@@ -186,6 +210,10 @@ export class WebhookTester {
     },
   ) {}
 
+  get receivers() {
+    return this.deps.receivers;
+  }
+
   /** Sends the message of an alert at the rule's threshold. Takes up to ten seconds, like any attempt. */
   async test(rule: AlertRule, url: string) {
     const { guard, clock } = this.deps;
@@ -207,8 +235,17 @@ export class WebhookTester {
       firedAtMs,
     );
     const startedMs = clock.monotonic();
-    const { status, error } = await attemptWebhook(message, guard, new AbortController().signal, clock);
+    const attempt = await attemptWebhook(message, guard, new AbortController().signal, clock);
+    const { status, error, taken, answer } = attempt;
     const durationMs = Math.round(clock.monotonic() - startedMs);
-    return { delivered: error === null, status, error, durationMs };
+    return {
+      delivered: error === null,
+      status,
+      error,
+      taken,
+      sent: shownRequest(message),
+      answer,
+      durationMs,
+    };
   }
 }

@@ -1,5 +1,5 @@
-// A webhook's message: the JSON body (contract, "Webhooks") and the headers of Standard Webhooks, or what the robot of a chat takes
-// (robot-message.ts). The body depends on the alert alone, so every attempt sends the same bytes, but for the signature of a robot.
+// A webhook's message: the JSON body (contract, "Webhooks") and the headers of Standard Webhooks, or what a receiver takes
+// (receiver-message.ts). The body depends on the alert alone, so every attempt sends the same bytes, but for signatures in it.
 // Used by webhook-sender.ts and webhook-attempt.ts.
 import { createHmac, randomUUID } from 'node:crypto';
 import {
@@ -9,16 +9,29 @@ import {
   type ToldEvent,
   told,
 } from '../../domain/alerts/alert-text.ts';
+import {
+  type Acceptance,
+  type ReceiverRequest,
+  type Receivers,
+  receiverNamed,
+  STANDARD,
+  webhookFormatOf,
+} from '../../domain/alerts/receiver.ts';
 import { keyOf } from '../../domain/alerts/webhook.ts';
-import { type WebhookFormat, webhookFormatOf } from '../../domain/alerts/webhook-format.ts';
 import { type Fleet, fleetText } from '../../domain/fleet.ts';
-import { robotRequest } from './robot-message.ts';
+import { receiverMessage, type ToldValues } from './receiver-message.ts';
 
 export interface WebhookMessage {
+  readonly method: ReceiverRequest['method'];
   readonly url: string;
-  readonly format: WebhookFormat;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Which answers say that it was taken; null: any form of answer. */
+  readonly accept: Acceptance | null;
+  /** No log, error or answer may show them. */
+  readonly secrets: readonly string[];
+  /** Why it cannot be sent; null: it can. */
+  readonly problem: string | null;
 }
 
 interface WebhookEvent {
@@ -34,8 +47,8 @@ interface WebhookEvent {
 /** Where a message goes, and in which form. */
 interface Destination {
   readonly url: string;
-  /** null: by the host of the URL. */
-  readonly format: WebhookFormat | null;
+  /** Name of a receiver; null: by the host of the URL. */
+  readonly format: string | null;
   /** Of the rule. Every one adds a signature, so that a receiver can rotate them. */
   readonly secrets: readonly string[];
 }
@@ -49,7 +62,11 @@ export interface MessageMeans {
   readonly fleet: Fleet;
   /** Page of the runbook; an anchor is added. */
   readonly runbookUrl: string;
+  readonly receivers: Receivers;
 }
+
+/** What the heartbeat and standard messages have in common. */
+const PLAIN = { method: 'POST', accept: null, secrets: [], problem: null } as const;
 
 /** @param atMs when this attempt is made, epoch milliseconds; receivers refuse messages that are too old. */
 export function webhookMessage(
@@ -58,20 +75,42 @@ export function webhookMessage(
   means: MessageMeans,
   atMs: number,
 ): WebhookMessage {
-  const format = webhookFormatOf(chosen, url);
-  if (format === 'standard') {
+  const format = webhookFormatOf(chosen, url, means.receivers);
+  if (format === STANDARD) {
     const signing = secrets.length > 0 ? secrets : means.secrets;
-    return { url, format, ...standardMessage(event, { ...means, secrets: signing }, atMs) };
+    return { ...PLAIN, url, ...standardMessage(event, { ...means, secrets: signing }, atMs) };
   }
-  const robot = robotRequest(
-    format,
-    url,
-    messageText(event.event, event.group ?? [event.alert], surroundingsOf(means)),
-    secrets[0] ?? null,
-    atMs,
-  );
-  return { format, ...robot, headers: commonHeaders(robot.body) };
+  const receiver = receiverNamed(format, means.receivers);
+  if (receiver === undefined)
+    return { ...PLAIN, url, body: '', headers: {}, problem: `no receiver ${format} is configured here` };
+  const told = valuesOf(event, surroundingsOf(means));
+  return { accept: receiver.accept, ...receiverMessage(receiver, { url, secrets }, told, atMs) };
 }
+
+function valuesOf({ event, alert, group, messageId }: WebhookEvent, by: Surroundings): ToldValues {
+  const {
+    text: summary,
+    severity,
+    command,
+    runbookUrl: runbook_url,
+    dedupKey: dedup_key,
+  } = told(event, alert, by);
+  const at = event === 'alert.resolved' ? (alert.resolvedAtMs ?? alert.firedAtMs) : alert.firedAtMs;
+  return {
+    ...{ text: messageText(event, group ?? [alert], by), summary, severity, command, runbook_url, dedup_key },
+    status: STATUS[event],
+    ...{
+      rule: alert.ruleName,
+      rule_type: alert.ruleType,
+      task_type: alert.taskType,
+      fleet: fleetText(by.fleet),
+    },
+    ...{ value: `${alert.value}`, threshold: `${alert.threshold}`, message_id: messageId },
+    at: new Date(at).toISOString(),
+  };
+}
+
+const STATUS = { 'alert.fired': 'fired', 'alert.resolved': 'resolved', 'alert.test': 'test' } as const;
 
 function commonHeaders(body: string) {
   return {
@@ -81,14 +120,18 @@ function commonHeaders(body: string) {
   };
 }
 
-function surroundingsOf({ fleet, runbookUrl, timeZone }: Omit<MessageMeans, 'secrets'>): Surroundings {
+function surroundingsOf({
+  fleet,
+  runbookUrl,
+  timeZone,
+}: Omit<MessageMeans, 'secrets' | 'receivers'>): Surroundings {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   return { fleet, runbookUrl, timeOf: (atMs) => `${format.format(atMs)} ${timeZone}` };
 }
 
 function standardMessage(
   event: WebhookEvent,
-  { secrets, ...means }: MessageMeans,
+  { secrets, ...means }: Omit<MessageMeans, 'receivers'>,
   atMs: number,
 ): Pick<WebhookMessage, 'body' | 'headers'> {
   return signed(event.messageId, bodyOf(event, surroundingsOf(means)), secrets, atMs);
@@ -97,7 +140,7 @@ function standardMessage(
 /** A message that says that the fleet works, to those who are woken when it does not come. */
 export function heartbeatMessage(
   { url, intervalMs }: { readonly url: string; readonly intervalMs: number },
-  { secrets, fleet, runbookUrl }: Omit<MessageMeans, 'timeZone'>,
+  { secrets, fleet, runbookUrl }: Omit<MessageMeans, 'timeZone' | 'receivers'>,
   atMs: number,
 ): WebhookMessage {
   const intervalSeconds = intervalMs / 1000;
@@ -112,7 +155,7 @@ export function heartbeatMessage(
     runbook_url: `${runbookUrl}#heartbeat`,
     dedup_key: `${fleet.id}/heartbeat`,
   };
-  return { url, format: 'standard', ...signed(randomUUID(), body, secrets, atMs) };
+  return { ...PLAIN, url, ...signed(randomUUID(), body, secrets, atMs) };
 }
 
 function signed(

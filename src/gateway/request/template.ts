@@ -1,5 +1,5 @@
 // Makes requests from the templates of a profile: each is compiled once, and a call only fills in what its placeholders stand for.
-// Used by requests of cards (card-request.ts) and by logins (token-sources.ts).
+// Used by requests of cards (card-request.ts), by logins (token-sources.ts) and, part by part, by messages to receivers of alerts.
 import type { GatewayInterface, JsonTemplate } from '../../domain/gateway/gateway-config.ts';
 import { type Placeholder, partsOf } from '../../domain/gateway/profile-syntax.ts';
 import { type GatewayRequest, NO_SECRET, without, withQuery } from './request.ts';
@@ -11,9 +11,9 @@ type Template = Pick<
 >;
 
 /** What placeholders stand for in one request; the template has no others. */
-type Filling = Readonly<Partial<Record<Placeholder, string | readonly string[]>>>;
+type Filling<Name extends string = Placeholder> = Readonly<Partial<Record<Name, string | readonly string[]>>>;
 
-type Fill = (values: Filling) => string;
+type Fill<Name extends string = Placeholder> = (values: Filling<Name>) => string;
 
 const FIXED_HEADERS = ['accept', 'application/json', 'accept-encoding', ENCODINGS, 'user-agent', 'cardpoll'];
 
@@ -55,7 +55,7 @@ function contentTypeOf({ method, body, bodyText, form }: Template): readonly str
 }
 
 /** A password is sent as it is, if a header can have it. */
-function inHeader(value: string): string {
+export function inHeader(value: string): string {
   return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
 }
 
@@ -84,8 +84,12 @@ function keepingPlaceholders(text: string): string {
 }
 
 /** @param join between the cards of a batch. @param encode for the values; the rest of the template is sent as it is. */
-function filled(template: string, join: string, encode: (value: string) => string): Fill {
-  const { texts, placeholders } = partsOf(template);
+export function filled<Name extends string = Placeholder>(
+  template: string,
+  join: string,
+  encode: (value: string) => string,
+): Fill<Name> {
+  const { texts, placeholders } = partsOf<Name>(template);
   return (values) => {
     let text = texts[0] ?? '';
     placeholders.forEach((placeholder, i) => {
@@ -109,6 +113,6 @@ function jsonBody(body: JsonTemplate, join: string): Fill {
 }
 
 /** As within a JSON text. */
-function quoted(value: string): string {
+export function quoted(value: string): string {
   return JSON.stringify(value).slice(1, -1);
 }

@@ -8,7 +8,6 @@ import {
   RULE_TYPES,
 } from '../../domain/alerts/alert-rule.ts';
 import { RESOLUTIONS } from '../../domain/alerts/alert-transition.ts';
-import { WEBHOOK_FORMATS } from '../../domain/alerts/webhook-format.ts';
 import { type ReportOf, report, taskType } from '../report.ts';
 
 const condition = {
@@ -30,8 +29,11 @@ export const alertRuleReport = report('AlertRule', {
     .boolean()
     .describe('Its webhooks are signed with a key of its own, which is never shown'),
   webhookFormat: z
-    .enum(WEBHOOK_FORMATS)
-    .describe('What its webhook sends: as chosen, or by the host of the URL, or standard'),
+    .string()
+    .describe(
+      'What its webhook sends: the name of a receiver, as chosen or by the host of the URL, or standard',
+    ),
+  webhookTemplate: z.string().nullable().describe('webhook_format, but null where it is standard'),
   webhookGrouped: z.boolean().describe('Its alerts are sent in one message with those of other such rules'),
   cooldownSeconds: z.int(),
   createdAt: z.date(),
@@ -82,9 +84,25 @@ export const webhookTrialReport = report('WebhookTrial', {
   delivered: z.boolean(),
   status: z.int().nullable().describe('Of the answer; null without one'),
   error: z.string().nullable(),
+  taken: z.string().nullable().describe('Why the answer counts as delivered; null: it does not'),
+  sent: z.string().describe('The request, without the path of its URL and without secrets'),
+  answer: z.string().nullable().describe('Its first 200 characters; null without one'),
   durationMs: z.int(),
 });
 export type WebhookTrialReport = ReportOf<typeof webhookTrialReport>;
+
+export const receiverReport = report('AlertReceiver', {
+  name: z.string(),
+  from: z.enum(['shipped', 'configured']),
+  description: z.string(),
+  url: z.string().nullable().describe('Where its messages go; null: to the URL of the rule'),
+  secrets: z.array(z.string()).describe('What it needs, by name'),
+  missing: z.array(z.string()).describe('Secrets that the configuration does not give'),
+  ruleSecret: z.boolean().describe('webhook_secret of a rule may give its secret'),
+  signs: z.boolean().describe('A secret signs its messages'),
+  grouped: z.boolean().describe('It takes several alerts in one message'),
+});
+export type ReceiverReport = ReportOf<typeof receiverReport>;
 
 export const silenceReport = report('AlertSilence', {
   id: z.int(),

@@ -10,18 +10,8 @@ import {
   RULE_TYPE_FACTS,
   ruleTypeFits,
 } from '../../domain/alerts/alert-rule.ts';
-import {
-  ROBOT_SECRET_FORM,
-  receiverOf,
-  robotSecretIn,
-  WEBHOOK_SECRET_FORM,
-  webhookSecretsIn,
-} from '../../domain/alerts/webhook.ts';
-import {
-  WEBHOOK_FORMAT_FACTS,
-  type WebhookFormat,
-  webhookFormatOf,
-} from '../../domain/alerts/webhook-format.ts';
+import { type Receivers, STANDARD, webhookFormatOf } from '../../domain/alerts/receiver.ts';
+import { receiverOf } from '../../domain/alerts/webhook.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { dated } from '../../domain/date-of.ts';
 import { type PageRequest, RECORD_ID_BOUNDS, type SliceOf, sliceOf } from '../../domain/page.ts';
@@ -32,7 +22,8 @@ import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../store/ports/records/alert-records.ts';
 import type { OperationMeans } from '../means.ts';
 import { type ExpectedVersion, isWithin, requireVersion, versionOf } from '../requirements.ts';
-import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
+import type { AlertRuleReport, ReceiverReport, WebhookTrialReport } from './alert-reports.ts';
+import { fitReceiver, type GivenWebhook, receiverReports } from './rule-receivers.ts';
 
 /** The fields of a new rule; omitted fields get defaults. */
 export type NewAlertRule = Omit<
@@ -43,7 +34,9 @@ export type NewAlertRule = Omit<
   /** One secret, or two with a comma during rotation; null: the keys of the configuration sign. */
   readonly webhookSecret?: string | null | undefined;
   /** null: by the host of the URL. */
-  readonly webhookFormat?: WebhookFormat | null | undefined;
+  readonly webhookFormat?: string | null | undefined;
+  /** The same as webhookFormat. */
+  readonly webhookTemplate?: string | null | undefined;
   readonly webhookGrouped?: boolean | undefined;
   readonly cooldownSeconds?: number | undefined;
 };
@@ -64,7 +57,8 @@ export class AlertOperations {
   ) {}
 
   /** @throws CardpollError `invalid`, which names each wrong field. */
-  async create(actor: Actor, { webhookSecret, ...rule }: NewAlertRule): Promise<AlertRuleReport> {
+  async create(actor: Actor, given: NewAlertRule): Promise<AlertRuleReport> {
+    const { webhookSecret: _, ...rule } = withFormat(given);
     const fields = this.#checked(
       {
         ...rule,
@@ -74,7 +68,8 @@ export class AlertOperations {
         webhookGrouped: rule.webhookGrouped ?? false,
         cooldownSeconds: rule.cooldownSeconds ?? DEFAULT_COOLDOWN_SECONDS,
       },
-      webhookSecret,
+      given,
+      null,
     );
     const created = await this.deps.audit.change(actor, async ({ alerts }, note) => {
       await this.#requireRoom(alerts);
@@ -83,22 +78,22 @@ export class AlertOperations {
         action: 'alert_rule.create',
         object: objectOf(after.id),
         before: null,
-        after: alertRuleTrace(after),
+        after: alertRuleTrace(this.#report(after)),
       });
       return after;
     });
-    return ruleReportOf(created);
+    return this.#report(created);
   }
 
   /** @returns rules in order of id. */
   async list(page: PageRequest): Promise<SliceOf<AlertRuleReport>> {
     const { items, total } = await this.deps.records.alerts.rules(sliceOf(page));
-    return { items: items.map(ruleReportOf), total };
+    return { items: items.map((rule) => this.#report(rule)), total };
   }
 
   /** @throws CardpollError `not_found` for an unknown id. */
   async show(id: number): Promise<AlertRuleReport> {
-    return ruleReportOf(await find(this.deps.records.alerts, id));
+    return this.#report(await find(this.deps.records.alerts, id));
   }
 
   /**
@@ -108,16 +103,17 @@ export class AlertOperations {
   async update(
     actor: Actor,
     id: number,
-    { webhookSecret, ...patch }: AlertRulePatch,
+    patch: AlertRulePatch,
     expected: ExpectedVersion,
   ): Promise<AlertRuleReport> {
-    const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+    const { webhookSecret: _, ...rest } = withFormat(patch);
+    const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
     const updated = await this.deps.audit.change(actor, async ({ alerts }, note) => {
       const before = await find(alerts, id);
       // Changes the rule as it is in the database by then: plain SQL may have changed it meanwhile.
       const after = await alerts.updateRule(id, (rule) => {
-        requireVersion(alertRuleVersion(rule), expected);
-        return this.#checked({ ...rule, ...given }, webhookSecret);
+        requireVersion(alertRuleVersion(this.#report(rule)), expected);
+        return this.#checked({ ...rule, ...given }, patch, rule);
       });
       if (after === null) throw ruleNotFound(id);
       const changes = {
@@ -130,12 +126,12 @@ export class AlertOperations {
       note({
         action,
         object: objectOf(id),
-        before: alertRuleTrace(before),
-        after: { ...alertRuleTrace(after), ...changes },
+        before: alertRuleTrace(this.#report(before)),
+        after: { ...alertRuleTrace(this.#report(after)), ...changes },
       });
       return after;
     });
-    return ruleReportOf(updated);
+    return this.#report(updated);
   }
 
   /**
@@ -145,12 +141,12 @@ export class AlertOperations {
   remove(actor: Actor, id: number, expected: ExpectedVersion = null): Promise<void> {
     return this.deps.audit.change(actor, async ({ alerts }, note) => {
       const before = await find(alerts, id);
-      requireVersion(alertRuleVersion(before), expected);
+      requireVersion(alertRuleVersion(this.#report(before)), expected);
       if (!(await alerts.deleteRule(id))) throw ruleNotFound(id);
       note({
         action: 'alert_rule.delete',
         object: objectOf(id),
-        before: alertRuleTrace(before),
+        before: alertRuleTrace(this.#report(before)),
         after: null,
       });
     });
@@ -175,6 +171,21 @@ export class AlertOperations {
     return audit.kept(actor, send);
   }
 
+  /** What rules may name as their receiver, besides `standard`. */
+  receivers(): ReceiverReport[] {
+    return receiverReports(this.#receivers);
+  }
+
+  get #receivers(): Receivers {
+    return this.deps.tester.receivers;
+  }
+
+  #report({ webhookSecrets, ...rule }: AlertRule): AlertRuleReport {
+    const webhookFormat = webhookFormatOf(rule.webhookFormat, rule.webhookUrl, this.#receivers);
+    const webhookTemplate = webhookFormat === STANDARD ? null : webhookFormat;
+    return { ...dated(rule), webhookFormat, webhookTemplate, hasWebhookSecret: webhookSecrets.length > 0 };
+  }
+
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
   async #requireRoom(alerts: AlertRecords): Promise<void> {
     const { total } = await alerts.rules({ offset: 0, limit: 1 });
@@ -185,23 +196,18 @@ export class AlertOperations {
     });
   }
 
-  /** @param secret the given secret; undefined: the rule keeps its own. */
-  #checked(rule: AlertRuleFields, secret: string | null | undefined): AlertRuleFields {
-    const format = webhookFormatOf(rule.webhookFormat, rule.webhookUrl);
-    const secrets =
-      secret === undefined ? secretsFor(format, rule.webhookSecrets) : secretsIn(format, secret);
-    const fields = {
-      ...rule,
-      webhookSecrets: secrets ?? [],
-      name: rule.name.trim(),
-      notifyChannels: [...new Set(rule.notifyChannels)],
-    };
+  /** @param before null: the rule is new. */
+  #checked(rule: AlertRuleFields, given: GivenWebhook, before: AlertRuleFields | null): AlertRuleFields {
+    const notifyChannels = [...new Set(rule.notifyChannels)];
+    const named = { ...rule, name: rule.name.trim(), notifyChannels };
+    const { problems: ofReceiver, ...fitted } = fitReceiver(named, given, before, this.#receivers);
+    const fields = { ...named, ...fitted };
     const problems = Object.entries({
       name: nameProblem(fields.name),
       taskType: taskTypeProblem(fields),
       threshold: thresholdProblem(fields),
-      webhookUrl: this.#webhookProblem(fields),
-      webhookSecret: secrets === null ? secretProblem(format) : null,
+      ...ofReceiver,
+      webhookUrl: ofReceiver.webhookUrl ?? this.#webhookProblem(fields),
     }).flatMap(([field, message]) => (message === null ? [] : { field, message }));
     if (problems.length === 0) return fields;
     throw new CardpollError('invalid', 'invalid_field', 'the alert rule is not valid', {
@@ -219,27 +225,19 @@ export class AlertOperations {
   }
 }
 
-/** Keys of another format sign nothing that the receiver could check. @returns those that the rule keeps; null: none fits. */
-function secretsFor(format: WebhookFormat, secrets: readonly string[]): readonly string[] | null {
-  return secrets.length === 0 ? secrets : secretsIn(format, secrets.join(','));
-}
-
-function secretsIn(format: WebhookFormat, text: string | null): readonly string[] | null {
-  if (text === null) return [];
-  if (format === 'standard') return webhookSecretsIn(text);
-  return WEBHOOK_FORMAT_FACTS[format].signs ? robotSecretIn(text) : null;
-}
-
-function secretProblem(format: WebhookFormat): string {
-  if (format === 'standard') return `must be ${WEBHOOK_SECRET_FORM}`;
-  if (WEBHOOK_FORMAT_FACTS[format].signs) return `must be ${ROBOT_SECRET_FORM}`;
-  return `must be null: messages to ${format} are not signed`;
+/** webhook_template is another name of webhook_format. */
+function withFormat<Rule extends AlertRulePatch>({ webhookTemplate, ...rule }: Rule) {
+  if (webhookTemplate === undefined) return rule;
+  if (rule.webhookFormat === undefined || rule.webhookFormat === webhookTemplate)
+    return { ...rule, webhookFormat: webhookTemplate };
+  throw new CardpollError('invalid', 'invalid_field', 'the alert rule is not valid', {
+    fields: [{ field: 'webhookTemplate', message: 'is webhook_format by another name: give one of them' }],
+  });
 }
 
 /** The version uses only fields that every reader may see: the time of the change covers URL and secrets. */
-export function alertRuleVersion(rule: AlertRule | AlertRuleReport): string {
-  const updatedAtMs = 'updatedAtMs' in rule ? rule.updatedAtMs : rule.updatedAt.getTime();
-  return versionOf([rule.id, openFieldsOf(rule), updatedAtMs]);
+export function alertRuleVersion(rule: AlertRuleReport): string {
+  return versionOf([rule.id, openFieldsOf(rule), rule.updatedAt.getTime()]);
 }
 
 async function find(records: AlertRecords, id: number): Promise<AlertRule> {
@@ -249,17 +247,15 @@ async function find(records: AlertRecords, id: number): Promise<AlertRule> {
 }
 
 /** The fields of a rule for the audit trail. Of its URL only the host: all else may be secret. */
-export function alertRuleTrace(rule: AlertRule | AlertRuleReport) {
+export function alertRuleTrace(rule: AlertRuleReport) {
   const webhookUrl = rule.webhookUrl === null ? null : (receiverOf(rule.webhookUrl) ?? '…');
-  const hasWebhookSecret = 'webhookSecrets' in rule ? rule.webhookSecrets.length > 0 : rule.hasWebhookSecret;
-  return { ...openFieldsOf(rule), webhookUrl, hasWebhookSecret };
+  return { ...openFieldsOf(rule), webhookUrl, hasWebhookSecret: rule.hasWebhookSecret };
 }
 
 /** The fields that hold no secret, one by one: what a rule gets later may be one. */
-function openFieldsOf(rule: AlertRule | AlertRuleReport) {
+function openFieldsOf(rule: AlertRuleReport) {
   const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels } = rule;
-  const { webhookGrouped, cooldownSeconds } = rule;
-  const webhookFormat = webhookFormatOf(rule.webhookFormat, rule.webhookUrl);
+  const { webhookFormat, webhookGrouped, cooldownSeconds } = rule;
   const condition = { ruleType, taskType, comparison, threshold };
   return { name, ...condition, isEnabled, notifyChannels, webhookFormat, webhookGrouped, cooldownSeconds };
 }
@@ -291,9 +287,4 @@ function ruleNotFound(id: number): CardpollError {
   return new CardpollError('not_found', 'alert_rule_not_found', `there is no alert rule ${id}`, {
     hint: '`cardpoll alerts rules` shows the ids',
   });
-}
-
-function ruleReportOf({ webhookSecrets, ...rule }: AlertRule): AlertRuleReport {
-  const webhookFormat = webhookFormatOf(rule.webhookFormat, rule.webhookUrl);
-  return { ...dated(rule), webhookFormat, hasWebhookSecret: webhookSecrets.length > 0 };
 }

@@ -43,7 +43,7 @@ export const ruleFields = fieldList<AlertRuleBody>((rule, style) => [
   ['cooldown', style.seconds(rule.cooldown_seconds)],
   ['notifies', style.text(rule.notify_channels.join(','))],
   ['webhook URL', style.text(rule.webhook_url)],
-  ['webhook format', style.text(rule.webhook_format)],
+  ['webhook template', style.text(rule.webhook_format)],
   ['webhooks grouped', style.yesNo(rule.webhook_grouped)],
   ['own webhook secret', style.yesNo(rule.has_webhook_secret)],
   ['created', style.time(rule.created_at)],

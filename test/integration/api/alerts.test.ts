@@ -53,6 +53,7 @@ describe('alert rules', () => {
       id: expect.any(Number),
       has_webhook_secret: false,
       webhook_format: 'standard',
+      webhook_template: null,
       webhook_grouped: false,
       cooldown_seconds: 300,
       created_at: expect.stringMatching(RFC_3339_UTC),
@@ -145,6 +146,55 @@ describe('alert rules', () => {
       body: { detail: expect.any(String), errors: [{ field, message }] },
     });
     expect((await api.call('GET', RULES)).body.total).toBe(0);
+  });
+
+  it('name a receiver by webhook_template, also called webhook_format, which may have its own URL', async () => {
+    const { id, ...rule } = await create({
+      ...{
+        webhook_url: undefined,
+        webhook_template: 'pagerduty',
+        webhook_secret: 'key-0123456789',
+        webhook_grouped: true,
+      },
+    });
+    expect(rule).toMatchObject({
+      ...{ webhook_template: 'pagerduty', webhook_format: 'pagerduty', has_webhook_secret: true },
+      ...{ webhook_url: 'https://events.pagerduty.com/v2/enqueue', webhook_grouped: false },
+    });
+    const change = (json: object) => api.call('PUT', `${RULES}/${id}`, { json });
+    expect(fieldsOf(await change({ webhook_template: 'slack', webhook_format: 'wecom' }))).toEqual([
+      'webhook_template',
+    ]);
+    expect(fieldsOf(await change({ webhook_template: 'nobody' }))).toContain('webhook_template');
+    expect(fieldsOf(await change({ webhook_template: 'slack' }))).toEqual(['webhook_url', 'webhook_secret']);
+    const slack = {
+      webhook_format: 'slack',
+      webhook_url: 'https://hooks.slack.com/services/x',
+      webhook_secret: null,
+    };
+    expect((await change(slack)).body).toMatchObject({
+      webhook_template: 'slack',
+      has_webhook_secret: false,
+    });
+  });
+
+  it('may name the receivers of the list, which shows no secret', async () => {
+    const { body } = await api.call('GET', '/api/admin/polling-alert-receivers');
+    expect(body.items).toContainEqual({
+      ...{
+        name: 'pagerduty',
+        from: 'shipped',
+        description: 'PagerDuty, Events API v2',
+        signs: false,
+        grouped: false,
+      },
+      ...{
+        url: 'https://events.pagerduty.com/v2/enqueue',
+        secrets: ['routing_key'],
+        missing: ['routing_key'],
+      },
+      rule_secret: true,
+    });
   });
 
   it('name all wrong fields at once', async () => {

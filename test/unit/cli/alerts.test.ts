@@ -19,6 +19,7 @@ const RULE: AlertRuleBody = {
   webhook_url: 'https://hooks.example/x',
   has_webhook_secret: false,
   webhook_format: 'standard',
+  webhook_template: null,
   webhook_grouped: false,
   cooldown_seconds: 300,
   created_at: '2026-11-20T10:00:00.000Z',
@@ -300,11 +301,31 @@ describe('what an on-call does', () => {
   });
 
   it.each([
-    [{ delivered: true, status: 204, error: null, duration_ms: 12 }, 0, /delivered\tyes\nanswer\t204/],
     [
-      { delivered: false, status: null, error: 'connect\u001b[31m ECONNREFUSED', duration_ms: 3 },
+      {
+        delivered: true,
+        status: 204,
+        error: null,
+        taken: 'ok is true',
+        sent: 'POST {}',
+        answer: '{"ok":true}',
+        duration_ms: 12,
+      },
+      0,
+      /delivered\tyes\nbecause\tok is true\nsent\tPOST {}\nstatus\t204\nanswer\t{"ok":true}/,
+    ],
+    [
+      {
+        delivered: false,
+        status: null,
+        error: 'connect\u001b[31m ECONNREFUSED',
+        taken: null,
+        sent: 'POST {}',
+        answer: null,
+        duration_ms: 3,
+      },
       1,
-      /delivered\tno\n[\s\S]*error\tconnect \[31m ECONNREFUSED\n/,
+      /delivered\tno\nbecause\tconnect \[31m ECONNREFUSED\n/,
     ],
   ])('a test of a webhook that says %j ends with %i', async (trial, code, shown) => {
     const { env, requests } = await daemonThatSays((request, response) =>
@@ -342,6 +363,41 @@ describe('what an on-call does', () => {
     symlinkSync(file, file);
     expect(await cli(argv, { env })).toMatchObject({ code: 66 });
   });
+});
+
+it.each(['--webhook-template', '--webhook-format'])('%s names the receiver of a rule', async (flag) => {
+  const { env, requests } = await daemonThatSays(json(RULE));
+  expect(await cli(['alerts', 'rules', 'update', '3', flag, 'pagerduty'], { env })).toMatchObject({
+    code: 0,
+  });
+  expect(JSON.parse(requests.at(-1)?.body ?? '')).toEqual({
+    notify_channels: ['webhook'],
+    webhook_template: 'pagerduty',
+  });
+});
+
+it('alerts receivers shows what each needs', async () => {
+  const receiver = {
+    ...{ name: 'gotify', from: 'shipped', description: 'Gotify', url: null, secrets: ['token'] },
+    ...{ missing: ['token'], rule_secret: true, signs: false, grouped: true },
+  };
+  const items = [
+    receiver,
+    { ...receiver, name: 'oncall', from: 'configured', url: 'https://pager.example', missing: [] },
+    { ...receiver, name: 'pushover', secrets: ['token', 'user'], missing: ['user'], rule_secret: false },
+    { ...receiver, name: 'feishu', secrets: [], missing: [], signs: true },
+    { ...receiver, name: 'slack', secrets: [], missing: [] },
+  ];
+  const { env, requests } = await daemonThatSays(json({ items }));
+  const { stdout } = await cli(['alerts', 'receivers', '-o', 'tsv'], { env });
+  expect(requests.map(({ line }) => line)).toEqual(['GET /api/admin/polling-alert-receivers']);
+  expect(stdout.split('\n').slice(0, 5)).toEqual([
+    'gotify\tshipped\tof the rule\ttoken (of the rule)\tGotify',
+    'oncall\tconfigured\thttps://pager.example\tconfigured\tGotify',
+    'pushover\tshipped\tof the rule\tuser (to configure)\tGotify',
+    'feishu\tshipped\tof the rule\tof the rule, to sign\tGotify',
+    'slack\tshipped\tof the rule\t-\tGotify',
+  ]);
 });
 
 describe('alerts recommended', () => {
@@ -394,6 +450,14 @@ describe('alerts recommended', () => {
       webhook_grouped: true,
     });
     expect(stderr).toBe('');
+  });
+
+  it('names a receiver that needs no URL', async () => {
+    const { env, requests } = await daemon([{ ...present, notify_channels: [], webhook_url: null }]);
+    await cli(['alerts', 'recommended', '--apply', '--webhook-template', 'oncall'], { env });
+    const [update] = requests.filter(({ line }) => line.startsWith('PUT'));
+    const webhook = { notify_channels: ['webhook'], webhook_template: 'oncall', webhook_grouped: true };
+    expect(JSON.parse(update?.body ?? '')).toEqual(webhook);
   });
 
   it('creates those that are missing', async () => {

@@ -178,7 +178,11 @@ describe('daemon configuration', () => {
         ...{ intervalMs: 5_000, runbookUrl: 'docs/runbook.md' },
         ...{ heartbeatUrl: null, heartbeatIntervalMs: 60_000 },
       },
-      webhooks: { allowCidrs: [], secrets: [] },
+      webhooks: {
+        allowCidrs: [],
+        secrets: [],
+        receivers: expect.objectContaining({ pagerduty: expect.anything() }),
+      },
       stops: {
         mode: 'enforce',
         maxPerHour: null,

@@ -29,7 +29,7 @@ const SECTIONS: ReadonlyArray<readonly [title: string, reports: readonly z.ZodTy
   ['Statistics', [overview, initState], 'GET polling stats queues init progress gateway'],
   ['Concurrency', [concurrencyLimit, slotReset], 'reset'],
   ['Polling configs', [configReport], ''],
-  ['Alert rules and history', [alertRuleReport, alertReport], ''],
+  ['Alert rules and history', [alertRuleReport, alertReport], 'standard'],
   ['Cleanup', [retention, cleanupPreview, cleanupProgress], 'preview trigger progress'],
   ['Manual triggers', [batchReport], ''],
   ['Cards', [cardReport], 'task_type time'],

@@ -9,7 +9,6 @@ import {
   RULE_TYPES,
   WEBHOOK_GROUP_MS,
 } from '../../../domain/alerts/alert-rule.ts';
-import { WEBHOOK_FORMATS } from '../../../domain/alerts/webhook-format.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { span } from '../../../domain/words.ts';
@@ -39,6 +38,18 @@ export const RULE = {
   ),
 } as const satisfies ArgumentSpec;
 
+export const SECRET_FILE = {
+  flags: '--webhook-secret-file <path>',
+  doc: 'file with the webhook signing key (two keys, comma separated, during rotation), or with the secret of a receiver',
+  kind: text('path'),
+} as const satisfies OptionSpec;
+
+export const TEMPLATE = {
+  flags: '--webhook-template <name>',
+  doc: 'receiver, from `cardpoll alerts receivers`, or standard',
+  kind: text('name'),
+} as const satisfies OptionSpec;
+
 function ruleOptions<const Required extends boolean>(required: Required) {
   const recommended = required ? ' (default: the recommended one)' : '';
   return [
@@ -52,15 +63,16 @@ function ruleOptions<const Required extends boolean>(required: Required) {
       kind: fraction({ min: 0, max: Number.MAX_SAFE_INTEGER }),
     },
     { flags: '--webhook-url <url>', doc: 'called when an alert fires and resolves', kind: text('URL') },
+    SECRET_FILE,
     {
-      flags: '--webhook-secret-file <path>',
-      doc: 'file with the webhook signing key (two keys, comma separated, during rotation), or with the secret of a robot',
-      kind: text('path'),
+      ...TEMPLATE,
+      doc: `${TEMPLATE.doc}${required ? ' (default: by the host of the URL, or standard)' : ''}`,
     },
     {
-      flags: '--webhook-format <format>',
-      doc: `${WEBHOOK_FORMATS.join(', ')}${required ? ' (default: by the host of the URL, or standard)' : ''}`,
-      kind: oneOf(WEBHOOK_FORMATS),
+      flags: '--webhook-format <name>',
+      doc: 'the same as --webhook-template',
+      kind: text('name'),
+      conflicts: ['webhookTemplate'],
     },
     {
       flags: '--webhook-grouped <yes|no>',
@@ -135,7 +147,11 @@ const UPDATE_OPTIONS = [
   ...ruleOptions(false),
   { flags: '--enable', doc: 'enable the rule' },
   { flags: '--disable', doc: 'disable the rule', conflicts: ['enable'] },
-  { flags: '--without-webhook', doc: 'remove the webhook', conflicts: ['webhookUrl'] },
+  {
+    flags: '--without-webhook',
+    doc: 'remove the webhook',
+    conflicts: ['webhookUrl', 'webhookTemplate', 'webhookFormat'],
+  },
   {
     flags: '--without-webhook-secret',
     doc: 'remove the signing key, and use the default key of the daemon',
@@ -200,7 +216,7 @@ function changesBetween(before: AlertRuleBody, after: AlertRuleBody): Change[] {
     ['cooldown', span(before.cooldown_seconds), span(after.cooldown_seconds)],
     ['notifies', before.notify_channels.join(',') || null, after.notify_channels.join(',') || null],
     ['webhook URL', before.webhook_url, after.webhook_url],
-    ['webhook format', before.webhook_format, after.webhook_format],
+    ['webhook template', before.webhook_format, after.webhook_format],
     ['webhooks grouped', before.webhook_grouped, after.webhook_grouped],
     ['own webhook secret', before.has_webhook_secret, after.has_webhook_secret],
     ['enabled', before.is_enabled, after.is_enabled],
@@ -215,19 +231,33 @@ function deletionPlan(rule: AlertRuleBody): string[] {
 }
 
 function requestOf(options: RuleOptions): Partial<AlertRuleRequest> {
-  const { name, ruleType, task, comparison, threshold, webhookUrl, cooldownSeconds } = options;
-  const { webhookSecretFile: secretFile, webhookFormat, webhookGrouped } = options;
+  const { name, ruleType, task, comparison, threshold, webhookGrouped, cooldownSeconds } = options;
   return {
     ...(name === undefined ? {} : { name }),
     ...(ruleType === undefined ? {} : { rule_type: ruleType }),
     ...(task === undefined ? {} : { task_type: task }),
     ...(comparison === undefined ? {} : { comparison }),
     ...(threshold === undefined ? {} : { threshold }),
-    ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl, notify_channels: ['webhook'] }),
-    ...(secretFile === undefined ? {} : { webhook_secret: readSecretFile(secretFile) }),
-    ...(webhookFormat === undefined ? {} : { webhook_format: webhookFormat }),
+    ...webhookOf({ ...options, webhookTemplate: options.webhookTemplate ?? options.webhookFormat }),
     ...(webhookGrouped === undefined ? {} : { webhook_grouped: webhookGrouped === 'yes' }),
     ...(cooldownSeconds === undefined ? {} : { cooldown_seconds: cooldownSeconds }),
+  };
+}
+
+interface WebhookOptions {
+  readonly webhookUrl?: string | undefined;
+  readonly webhookTemplate?: string | undefined;
+  readonly webhookSecretFile?: string | undefined;
+}
+
+/** A receiver with a URL of its own needs none. */
+export function webhookOf({ webhookUrl, webhookTemplate, webhookSecretFile }: WebhookOptions) {
+  const notifies = webhookUrl !== undefined || webhookTemplate !== undefined;
+  return {
+    ...(notifies ? { notify_channels: ['webhook' as const] } : {}),
+    ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl }),
+    ...(webhookSecretFile === undefined ? {} : { webhook_secret: readSecretFile(webhookSecretFile) }),
+    ...(webhookTemplate === undefined ? {} : { webhook_template: webhookTemplate }),
   };
 }
 

@@ -12,6 +12,7 @@ import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { everyItem } from '../../named.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
+import { SECRET_FILE, TEMPLATE, webhookOf } from './alert-rules.ts';
 
 interface Recommendation
   extends Pick<
@@ -38,10 +39,12 @@ export const recommended = defineCommand({
       doc: 'webhook of the created rules, and of present ones without a webhook',
       kind: text('URL'),
     },
+    TEMPLATE,
+    SECRET_FILE,
   ],
   run: async (context, { options }) => {
     const items = await ask(context, 'reading alert rules', (client) =>
-      recommend(client, options.apply === true, options.webhookUrl),
+      recommend(client, options.apply === true, webhookOf(options)),
     );
     await printAnswer(context, ownAnswer({ items }), ofItems(table));
     warnOfSilence(context, items);
@@ -49,13 +52,11 @@ export const recommended = defineCommand({
   },
 });
 
-async function recommend(client: ApiClient, isApplied: boolean, webhookUrl: string | undefined) {
+async function recommend(client: ApiClient, isApplied: boolean, webhook: ReturnType<typeof webhookOf>) {
   const present = await everyItem((page, pageSize) => client.alertRules(page, pageSize));
   const ruleOf = new Map(present.map((rule) => [rule.name, rule]));
-  const notify =
-    webhookUrl === undefined
-      ? { notify_channels: [] }
-      : { notify_channels: ['webhook' as const], webhook_url: webhookUrl, webhook_grouped: true };
+  const notifies = webhook.notify_channels !== undefined;
+  const notify = { notify_channels: [], ...webhook, ...(notifies ? { webhook_grouped: true } : {}) };
   const items: Recommendation[] = [];
   for (const { ruleType: rule_type, taskType: task_type, ...rest } of recommendedAlerts()) {
     const rule = { ...rest, rule_type, task_type };
@@ -65,7 +66,7 @@ async function recommend(client: ApiClient, isApplied: boolean, webhookUrl: stri
     if (known === undefined && !isApplied) item('missing', null);
     else if (known === undefined) {
       item('created', (await client.createAlertRule({ ...rule, ...notify, is_enabled: true })).body);
-    } else if (isApplied && webhookUrl !== undefined && known.notify_channels.length === 0) {
+    } else if (isApplied && notifies && known.notify_channels.length === 0) {
       item('updated', (await client.updateAlertRule(known.id, notify)).body);
     } else item('present', known);
   }

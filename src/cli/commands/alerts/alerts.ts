@@ -3,7 +3,7 @@
 // files of this folder.
 
 import type { ApiClient } from '../../../api/client/client.ts';
-import type { SilenceBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';
+import type { AlertReceiverBody, SilenceBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
 import { ALERT_STATES, RULE_TYPES } from '../../../domain/alerts/alert-rule.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../../../domain/alerts/alert-silence.ts';
@@ -132,12 +132,46 @@ async function tryWebhook(context: CommandContext, given: string): Promise<numbe
   return answer.body.delivered ? EXIT_OK : EXIT_NEGATIVE;
 }
 
-const trialFields = fieldList<WebhookTrialBody>(({ delivered, status, error, duration_ms }, style) => [
-  ['delivered', delivered ? style.text('yes', 'green') : style.text('no', 'red')],
-  ['answer', style.text(status)],
-  ['error', style.text(error === null ? null : plainText(error))],
-  ['took', style.text(`${duration_ms} ms`)],
+const trialFields = fieldList<WebhookTrialBody>(({ delivered, status, duration_ms, ...trial }, style) => {
+  const said = (text: string | null) => style.text(text === null ? null : plainText(text));
+  return [
+    ['delivered', delivered ? style.text('yes', 'green') : style.text('no', 'red')],
+    ['because', said(trial.error ?? trial.taken)],
+    ['sent', said(trial.sent)],
+    ['status', style.text(status)],
+    ['answer', said(trial.answer)],
+    ['took', style.text(`${duration_ms} ms`)],
+  ];
+});
+
+const receivers = defineCommand({
+  name: 'receivers',
+  summary: 'Show the receivers that rules may name, and what each needs',
+  examples: [
+    'cardpoll alerts receivers  # shipped and configured ones',
+    'cardpoll alerts rules update 3 --webhook-template slack --webhook-url URL  # name one',
+    'cardpoll alerts test 3  # what it answers',
+  ],
+  run: (context) =>
+    showList(context, 'reading the receivers', (client) => client.alertReceivers(), {
+      table: receiverTable,
+      empty: 'there are no receivers',
+    }),
+});
+
+const receiverTable = listTable<AlertReceiverBody>((style) => [
+  { header: 'NAME', cell: (row) => style.text(row.name) },
+  { header: 'FROM', cell: (row) => style.text(row.from), drop: 1 },
+  { header: 'URL', cell: (row) => style.text(row.url ?? 'of the rule'), least: 11 },
+  { header: 'SECRETS', cell: (row) => style.text(secretsText(row)) },
+  { header: 'WHAT', cell: (row) => style.text(row.description), least: 12, drop: 2 },
 ]);
+
+function secretsText({ secrets, missing, rule_secret, signs }: AlertReceiverBody): string {
+  if (secrets.length === 0) return signs ? 'of the rule, to sign' : '';
+  if (missing.length === 0) return 'configured';
+  return rule_secret ? `${missing.join(', ')} (of the rule)` : `${missing.join(', ')} (to configure)`;
+}
 
 const DEFAULT_SILENCE_SECONDS = 3_600;
 const SILENCE_EXAMPLES = [
@@ -230,6 +264,6 @@ export const alerts: CommandSpec = {
   ],
   subcommands: [
     ...[firing, rules, show, history, acknowledge, silence, silences, unsilence],
-    ...[test, redeliver, recommended],
+    ...[test, receivers, redeliver, recommended],
   ],
 };

@@ -14,7 +14,6 @@ import type {
 import type { Silence, SilenceScope } from '../../../domain/alerts/alert-silence.ts';
 import type { Alert } from '../../../domain/alerts/alert-text.ts';
 import type { AlertEvent, WatchedRule } from '../../../domain/alerts/alert-transition.ts';
-import type { WebhookFormat } from '../../../domain/alerts/webhook-format.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
@@ -132,7 +131,7 @@ export interface OutageRecords {
 export interface OutageNotice {
   readonly url: string;
   readonly secrets: readonly string[];
-  readonly format: WebhookFormat | null;
+  readonly format: string | null;
   /** A UUID. */
   readonly messageId: string;
   readonly status: 'delivered' | 'pending' | 'failed';
@@ -173,7 +172,7 @@ export interface WebhookDelivery {
   /** The rule's signing keys, newest first; if empty, the keys of the configuration sign. */
   readonly secrets: readonly string[];
   /** null: by the host of the URL. */
-  readonly format: WebhookFormat | null;
+  readonly format: string | null;
   readonly alert: Alert;
 }
 

@@ -5,7 +5,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import type { AlertRuleFields } from '../../../../src/domain/alerts/alert-rule.ts';
 import type { Alert } from '../../../../src/domain/alerts/alert-text.ts';
 import type { AlertEvent } from '../../../../src/domain/alerts/alert-transition.ts';
-import type { WebhookFormat } from '../../../../src/domain/alerts/webhook-format.ts';
 import { attemptWebhook, WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { webhookMessage } from '../../../../src/engine/alerts/webhook-message.ts';
 import { WebhookSender } from '../../../../src/engine/alerts/webhook-sender.ts';
@@ -42,11 +41,7 @@ beforeEach(async () => {
 });
 afterEach(() => records.close());
 
-function ruleOf(
-  path: string,
-  format: WebhookFormat | null,
-  over: Partial<AlertRuleFields> = {},
-): AlertRuleFields {
+function ruleOf(path: string, format: string | null, over: Partial<AlertRuleFields> = {}): AlertRuleFields {
   return ruleFields({
     ...{ name: 'Success rate: realname', ruleType: 'success_rate', taskType: 'realname' },
     ...{ comparison: '<', threshold: 90, webhookUrl: `${robots.url}${path}`, webhookFormat: format },
@@ -215,7 +210,7 @@ describe('a message that no chat shows is not delivered', () => {
       'the message of another format',
       '/dingtalk',
       'standard',
-      /errcode 40035: missing parameter msgtype.*webhook_format/,
+      /errcode 40035: missing parameter msgtype.*webhook_template/,
     ],
     ['the message of another format', '/feishu', null, /code 9499: Bad Request/],
     [

@@ -322,7 +322,7 @@ describe('a receiver that fails', () => {
     const tooLong = new AbortController();
     const message = {
       url: receiving.url,
-      format: 'standard',
+      method: 'POST',
       body: '{}',
       headers: { 'content-length': '2' },
     } as const;
@@ -337,7 +337,7 @@ describe('a receiver that fails', () => {
     const tooLong = new AbortController();
     const silent = new SsrfGuard(LOOPBACK, NO_PROXIES, () => {});
     const call = callWebhook(
-      { url: 'http://hooks.example/', format: 'standard', body: '', headers: {} },
+      { url: 'http://hooks.example/', method: 'POST', body: '', headers: {} },
       silent,
       tooLong.signal,
     );

@@ -33,7 +33,15 @@ const GUARD = new SsrfGuard(
 );
 const NOT_PUBLIC = 'http://10.0.0.1/';
 const to = (url: string) =>
-  ({ url, format: 'standard', body: '{}', headers: { 'content-length': '2' } }) as const;
+  ({
+    url,
+    method: 'POST',
+    accept: null,
+    secrets: [],
+    problem: null,
+    body: '{}',
+    headers: { 'content-length': '2' },
+  }) as const;
 const secretOf = (key: string) => `whsec_${Buffer.from(key).toString('base64')}`;
 const OWN = secretOf('the key of the rule, its own one');
 const CONFIGURED = secretOf('the key of the configuration...');

@@ -1,12 +1,15 @@
 // Which changes of an alert rule make another version of it.
 import { expect, it } from 'vitest';
-import type { AlertRule } from '../../../../src/domain/alerts/alert-rule.ts';
+import type { AlertRuleReport } from '../../../../src/operations/alerts/alert-reports.ts';
 import { alertRuleVersion } from '../../../../src/operations/alerts/alerts.ts';
 import { ruleFields } from '../../../support/alert-rules.ts';
 
-const RULE: AlertRule = { ...ruleFields(), id: 1, createdAtMs: 0, updatedAtMs: 1 };
+const RULE: AlertRuleReport = {
+  ...{ ...ruleFields(), notifyChannels: [], id: 1, createdAt: new Date(0), updatedAt: new Date(1) },
+  ...{ hasWebhookSecret: false, webhookFormat: 'standard', webhookTemplate: null },
+};
 
-it.each<Partial<AlertRule>>([
+it.each<Partial<AlertRuleReport>>([
   { id: 2 },
   { name: 'other' },
   { ruleType: 'avg_duration' },
@@ -16,7 +19,8 @@ it.each<Partial<AlertRule>>([
   { isEnabled: false },
   { notifyChannels: ['webhook'] },
   { cooldownSeconds: 1 },
-  { updatedAtMs: 5 },
+  { webhookFormat: 'slack' },
+  { updatedAt: new Date(5) },
 ])('%j makes another version', (over) => {
   expect(alertRuleVersion({ ...RULE, ...over })).not.toBe(alertRuleVersion(RULE));
 });
