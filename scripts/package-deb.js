@@ -120,7 +120,8 @@ function layOutService() {
 
 function layOutDocumentation() {
   const doc = 'usr/share/doc/cardpoll';
-  for (const name of ['cron.d', 'grafana', 'prometheus']) copy(`deploy/${name}`, `${doc}/examples/${name}`);
+  for (const name of ['cron.d', 'grafana', 'prometheus', 'receivers'])
+    copy(`deploy/${name}`, `${doc}/examples/${name}`);
   copy('docs/cardpoll.sample.yaml', `${doc}/examples/cardpoll.sample.yaml`);
   compressed(`${doc}/changelog.gz`, readFileSync(join(ROOT, 'CHANGELOG.md')));
   const date = new Date(Number(epoch) * 1000).toUTCString().replace('GMT', '+0000');
