@@ -52,6 +52,7 @@ export class FleetHealth {
   readonly #clockGap;
   readonly #ofRecord;
   readonly #configs;
+  readonly #growth;
 
   constructor(private readonly means: HealthMeans) {
     const { live, records, clock, stops, initPauseMs } = means;
@@ -61,6 +62,7 @@ export class FleetHealth {
     this.#lockHolders = new PatientReading(() => records.lockHolders(), clock);
     this.#ofRecord = new PatientReading(() => records.configs.ofRecord(), clock);
     this.#configs = new PatientReading(() => records.configs.list(), clock);
+    this.#growth = new PatientReading(() => live.stats.usageGrowth(), clock);
     this.#clockGap = new PatientReading(() => readClockGap(live, records), clock);
   }
 
@@ -123,6 +125,7 @@ export class FleetHealth {
     const readings = await this.read();
     const matcher = new ConfigMatcher((await this.#configs.read()) ?? []);
     const cards = new CardCounts((await this.means.live.coordination.reconciliation()).counted);
+    const growth = await this.#growth.read();
     const cutOff = cutOffFrom(instances, nowMs);
     const demand = perTaskType((taskType) => readings[taskType].metrics.schedule.demandPerSecond);
     const tasks = await askPerTaskType(async (taskType) => {
@@ -135,6 +138,7 @@ export class FleetHealth {
         breakers: heldInterfacesOf(taskType, gateway),
         followUps: heldFollowUpsOf(taskType, gateway),
         cutOff,
+        growth: taskType === 'carddata' ? growth : null,
         stops: taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,
         limit,

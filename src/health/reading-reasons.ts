@@ -21,6 +21,8 @@ export interface ReadingCounts {
   /** Those of cards that have used something, and those of them that stay far below it. */
   readonly counters: number;
   readonly fallen: number;
+  /** For how many minutes no reading of the fleet has grown, although it should; null: it grows, or that is not known. */
+  readonly stillMinutes: number | null;
   /** The mode of stops in force; null: not known. */
   readonly stopMode: StopMode | null;
 }
@@ -31,7 +33,19 @@ const IMPLAUSIBLE_PERCENT = { warningAbove: 5, alertAbove: 50 };
 const DEAD_PERCENT = { warningAbove: 20, alertAbove: 50 };
 
 export function readingReasons(counts: ReadingCounts): Cause[] {
-  return [...implausibleReasons(counts), ...deadReasons(counts)];
+  const dead = deadReasons(counts);
+  return [...implausibleReasons(counts), ...(dead.length > 0 ? dead : stillReasons(counts))];
+}
+
+/** A warning: that devices use nothing is possible. */
+function stillReasons({ stillMinutes, total, seconds }: ReadingCounts): Cause[] {
+  if (stillMinutes === null) return [];
+  const text =
+    `no reading has grown for ${spanWords(60 * stillMinutes)}, and at this hour of the last days readings did (${grouped(total)} in the last ${spanWords(seconds)}): ` +
+    'the gateway may answer with old usage, and no card that goes over its package is found; compare some with the carrier';
+  return [
+    { code: 'readings_dead', severity: 'warning', text, command: 'cardpoll gateway try --interface flow' },
+  ];
 }
 
 /** The usage stays what it was, and no card is stopped by such readings: it is no longer known which one should be. */
@@ -74,7 +88,7 @@ function suspectedWords(usage: UsageMonth | null): string[] {
 }
 
 function implausibleWords({ succeeded: total, seconds, implausible }: StatsReading['window']): string[] {
-  const counts = { total, seconds, implausible, counters: 0, fallen: 0, stopMode: null };
+  const counts = { total, seconds, implausible, counters: 0, fallen: 0, stillMinutes: null, stopMode: null };
   if (implausibleReasons(counts).length === 0) return [];
   return [
     `${implausible} of ${total} readings of the fleet were not believed in the last five minutes: if its own are among them, its log lines have implausible_mb`,

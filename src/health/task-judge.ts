@@ -3,6 +3,8 @@
 import { SUCCESS_RATE } from '../domain/health.ts';
 import { lowerBoundOfShare, ONCE_IN_40 } from '../domain/numbers.ts';
 import { outlyingCarriersOf } from '../domain/results/carrier-polls.ts';
+import type { GrowthHistory } from '../domain/results/usage-growth.ts';
+import { stillMinutes } from '../domain/results/usage-still.ts';
 import { isOwnSideWell } from '../domain/stats/own-side.ts';
 import { pollRatesOf, type TaskMetrics } from '../domain/stats/task-metrics.ts';
 import { slownessOf } from '../domain/stats/usual-latency.ts';
@@ -37,13 +39,15 @@ type TaskSurroundings = Pick<
     readonly instances: Parameters<typeof heldBackBy>[0] & Parameters<typeof isOwnSideWell>[0];
     /** What the leader knows about its limit; null: nothing yet. */
     readonly limit: LimitRecord | null;
+    /** Of usage; null: not known, or the task type reads none. */
+    readonly growth: GrowthHistory | null;
   };
 
 export type TaskJudgement = ReturnType<typeof judgeTask>;
 
 export function judgeTask(
   reading: LimitedReading,
-  { stopMode, instances, limit, ...surroundings }: TaskSurroundings,
+  { stopMode, instances, limit, growth, ...surroundings }: TaskSurroundings,
 ) {
   const { counts, stats, metrics } = reading;
   const { window, recent } = stats;
@@ -93,6 +97,9 @@ export function judgeTask(
       implausible: read.implausible,
       counters: read.counters,
       fallen: read.fallen,
+      stillMinutes:
+        growth &&
+        stillMinutes(growth, surroundings.nowMs, (60 * window.succeeded) / Math.max(1, window.seconds)),
       stopMode,
     },
     polls: judged.succeeded + judged.failed,

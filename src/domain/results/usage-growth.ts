@@ -161,7 +161,7 @@ export function minutesToSee({ minutes }: GrowthHistory, nowMs: number): number 
 }
 
 /** The fastest growth at this time of the last days; null: not known. */
-function usualGrowth(hours: GrowthHistory['hours'], nowHour: number): number | null {
+export function usualGrowth(hours: GrowthHistory['hours'], nowHour: number): number | null {
   let fastest: number | null = null;
   for (let day = 1; day <= DAYS; day += 1) {
     for (const next of NEXT_HOURS) {

@@ -56,7 +56,15 @@ const FINE: TaskHealthInputs = {
   intervalSeconds: 60,
   achievedIntervalSeconds: 60,
   stops: CALM_STOPS,
-  readings: { total: 100, seconds: 20, implausible: 5, counters: 0, fallen: 0, stopMode: 'enforce' },
+  readings: {
+    total: 100,
+    seconds: 20,
+    implausible: 5,
+    counters: 0,
+    fallen: 0,
+    stillMinutes: null,
+    stopMode: 'enforce',
+  },
   polls: 0,
   held: 0,
   judgedSeconds: 300,
@@ -709,6 +717,7 @@ describe('the order of reasons', () => {
       implausible: 61,
       counters: 0,
       fallen: 0,
+      stillMinutes: null,
       stopMode: 'enforce' as const,
     };
     const [first, second] = taskReasons({

@@ -10,9 +10,24 @@ const reasons = (over: Partial<ReadingCounts>) =>
     implausible: 0,
     counters: 0,
     fallen: 0,
+    stillMinutes: null,
     stopMode: 'enforce',
     ...over,
   });
+
+it('readings that do not grow are a warning, unless they fell', () => {
+  expect(reasons({ stillMinutes: 12 })).toEqual([
+    {
+      code: 'readings_dead',
+      severity: 'warning',
+      text:
+        'no reading has grown for 12 min, and at this hour of the last days readings did (2,000 in the last 5 min): ' +
+        'the gateway may answer with old usage, and no card that goes over its package is found; compare some with the carrier',
+      command: 'cardpoll gateway try --interface flow',
+    },
+  ]);
+  expect(reasons({ stillMinutes: 12, counters: 300, fallen: 300 })).toMatchObject([{ severity: 'alert' }]);
+});
 
 describe('readings that fell, and stay there', () => {
   it('are an alert when they are more than half of those of cards that had used something', () => {

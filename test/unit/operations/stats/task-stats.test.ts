@@ -162,6 +162,7 @@ const FREE = {
   breakers: [],
   followUps: [],
   cutOff: new Map(),
+  growth: null,
   stops: null,
   limit: null,
   paceShare: null,
