@@ -177,7 +177,7 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
     code: 'paused',
     // Operators know what they paused; a pause that the gateway asked for is news.
     severity: source === 'operator' ? 'warning' : 'alert',
-    text: `paused for ${Math.max(0, Math.ceil((untilMs - nowMs) / 1000))} s more by ${by}${reason === '' ? '' : `: ${reason}`}`,
+    text: `paused for ${spanWords(Math.max(0, (untilMs - nowMs) / 1000))} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
     command: `cardpoll resume ${taskType}`,
   }));
 }

@@ -18,6 +18,7 @@ import {
   parseValuePath,
   type UnitWords,
   unitWord,
+  WHOLE,
 } from '../../domain/gateway/profile-syntax.ts';
 import { agree } from '../../domain/gateway/volume.ts';
 import { isObject } from '../../platform/json.ts';
@@ -143,8 +144,11 @@ export const TEXT_TEMPLATE = textTemplate(PLACEHOLDERS);
 /** A place in an answer. */
 export const VALUE_PATH: Kind<string> = kindOf(
   'place in the answer, such as data.used or list[0].used; . is the whole answer',
-  (raw) =>
-    typeof raw === 'string' && raw.length <= MAX_TEXT_CHARS && parseValuePath(raw) !== null ? raw : null,
+  (raw) => {
+    if (typeof raw !== 'string' || raw.length > MAX_TEXT_CHARS) return null;
+    // An empty path is the answer itself.
+    return raw === '' ? WHOLE : parseValuePath(raw) && raw;
+  },
   'is no place in an answer (write data.used or list[0].used, or . for the whole answer)',
 );
 

@@ -28,11 +28,12 @@ export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number, waitM
   const paces = running
     .map((ring) => {
       const { intervalMs, members } = ring;
-      const achievedMs = achievedIntervalMsOf(ring, nowMs, waitMs ?? 0) ?? intervalMs;
-      return { intervalMs, members, achievedMs, ratio: achievedMs / intervalMs };
+      const achievedMs = achievedIntervalMsOf(ring, nowMs, waitMs ?? 0);
+      return { intervalMs, members, achievedMs, ratio: (achievedMs ?? intervalMs) / intervalMs };
     })
     .sort((a, b) => b.ratio - a.ratio || b.members - a.members);
   const [worst] = paces;
+  const achievedMs = waitMs === null ? null : (worst?.achievedMs ?? null);
   return {
     scheduledCards: sum(rings.map((ring) => ring.members)),
     demandPerSecond: sum(running.map((ring) => (1000 * ring.members) / ring.intervalMs)),
@@ -43,20 +44,22 @@ export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number, waitM
     ),
     // Of the ring that is furthest behind its interval; of several that keep up, the one with the most cards.
     intervalSeconds: worst === undefined ? null : worst.intervalMs / 1000,
-    achievedIntervalSeconds: worst === undefined || waitMs === null ? null : rounded(worst.achievedMs / 1000),
+    achievedIntervalSeconds: achievedMs === null ? null : rounded(achievedMs / 1000),
     skippedRevolutions: sum(rings.map((ring) => ring.skippedRevolutions)),
   };
 }
 
 /**
  * Milliseconds between two polls of a card: the configured interval while the ring and the polls of its cards keep up, else as
- * long as the last whole revolution took, or as the present one has lasted, or as a card waits that is due. null: the ring is
- * disabled or was never built.
+ * long as the last whole revolution took, or as the present one has lasted, or as a card waits that is due. null: not measured, because
+ * the ring is disabled, or has made no whole revolution yet and is not late.
  */
 export function achievedIntervalMsOf(ring: PacedRing, nowMs: number, waitMs = 0): number | null {
   if (!ring.enabled || ring.generation === 0) return null;
   const present = ring.lapStartedAtMs === null ? 0 : nowMs - ring.lapStartedAtMs;
-  return Math.max(ring.intervalMs, ring.achievedIntervalMs ?? 0, present, waitMs);
+  const { intervalMs, achievedIntervalMs } = ring;
+  if (achievedIntervalMs === null && Math.max(present, waitMs) < intervalMs) return null;
+  return Math.max(intervalMs, achievedIntervalMs ?? 0, present, waitMs);
 }
 
 /** Milliseconds since the bucket under the cursor was due, capped at one revolution: a ring never owes more than all its cards. */

@@ -21,7 +21,9 @@ export const configReport = report('PollingConfig', {
   achievedIntervalSeconds: z
     .number()
     .nullable()
-    .describe('How often its cards are really polled; null while it is off or not built'),
+    .describe(
+      'How often its cards are really polled; null while it is off or not built, and until each was polled once',
+    ),
   skippedRevolutions: z
     .int()
     .nullable()

@@ -22,7 +22,7 @@ const scheduleStats = z.object({
   achievedIntervalSeconds: z
     .number()
     .nullable()
-    .describe('How often the cards of that config are really polled'),
+    .describe('How often the cards of that config are really polled; null until each was polled once'),
   skippedRevolutions: z
     .int()
     .describe('Polling cycles that all configs of the type have skipped since they were built'),

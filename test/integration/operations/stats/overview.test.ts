@@ -160,6 +160,10 @@ describe('a fleet', () => {
       stopMode: 'enforce',
       clockAheadMs: null,
       cacheHitRatio: null,
+      loopDelayMs: null,
+      cpuPercent: null,
+      redisMs: null,
+      databaseMs: null,
     });
   });
 
@@ -230,7 +234,10 @@ describe('a task type', () => {
     const delta = { succeeded: 402, failed: 98, durationMs: 500, reasons: { http: 98 }, carriers };
     await stores.live.stats.record('carddata', 'w', 1, statsDelta(delta));
     const texts = async () => (await stats.tasks())[1]?.healthReasons.map(({ text }) => text);
-    expect(await texts()).toEqual(['80.4 % of polls succeed; failures: http 98; carrier 7: 96 % fail']);
+    expect(await texts()).toEqual([
+      'carrier 7: 96 % fail: far more than of the other carriers',
+      '80.4 % of polls succeed; failures: http 98',
+    ]);
     clock.advance(300_000);
     expect(await texts()).toEqual([]);
   });

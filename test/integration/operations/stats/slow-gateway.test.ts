@@ -122,7 +122,8 @@ async function expectFast({ body, second }: Seen): Promise<void> {
     // A hundred calls of 20 ms at a time.
     expect(task.capacity.capacity_per_second).toBeGreaterThan(4_000);
     expect(task.capacity.drain_seconds).toBe(0);
-    expect(task.achieved_interval_seconds).toBe(30);
+    // Not known before each card was polled once.
+    expect([30, null]).toContain(task.achieved_interval_seconds);
     expect(task.avg_duration_ms_10s).toBeLessThan(2 * FAST_MS);
   }
   if (second % SURFACES_EVERY_S !== 0) return;

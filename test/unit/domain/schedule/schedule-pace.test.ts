@@ -24,7 +24,9 @@ const ring: RingState = {
 };
 
 it.each([
-  ['nothing was measured yet', {}, 4_000],
+  ['nothing was measured yet', {}, null],
+  ['its first revolution is under way', { lapStartedAtMs: NOW_MS - 3_999 }, null],
+  ['its first revolution is late', { lapStartedAtMs: NOW_MS - 60_000 }, 60_000],
   ['it keeps up', { achievedIntervalMs: 3_990, lapStartedAtMs: NOW_MS - 2_000 }, 4_000],
   ['the last revolution took longer', { achievedIntervalMs: 43_000, lapStartedAtMs: NOW_MS - 2_000 }, 43_000],
   [

@@ -469,6 +469,10 @@ describe('the whole answer as a value', () => {
     expect(await readings(flow('value: .'), ['1.5 GB'])).toEqual([1_500]);
   });
 
+  it('may be written as an empty path', async () => {
+    expect(await readings(flow('value: "", unit: bytes'), ['12500000'])).toEqual([12.5]);
+  });
+
   it('may mean nothing yet', async () => {
     expect(await readings(flow('value: ., missing_value: 0'), ['null', '""', '"-"'])).toEqual([0, 0, 0]);
     expect(await readings(flow('value: ., missing_value: 0'), [{ error: 'x' }])).toEqual([
