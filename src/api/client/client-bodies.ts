@@ -71,12 +71,10 @@ export type PageBody<Item> = SliceOf<Item> & Wire<PageRequest>;
 type Open<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null | undefined };
 /** Times in RFC 3339. */
 export type AuditQuery = Open<Record<'since' | 'until' | 'actor' | 'action' | 'object', string>>;
-export type AlertFilter = Open<{ rule_id: number; state: AlertState }>;
-export type StopQuery = Open<{
-  state: StopBody['state'] | 'released' | 'spared' | 'within';
-  since: string;
-  carrier_id: number;
-}>;
+type TimeQuery = Open<Record<'since' | 'until', string>>;
+export type AlertFilter = TimeQuery & Open<{ rule_id: number; state: AlertState }>;
+export type StopQuery = TimeQuery &
+  Open<{ state: StopBody['state'] | 'released' | 'spared' | 'within'; carrier_id: number }>;
 /** Cards with these attributes. */
 export type Selection = Open<Wire<CardSelection>>;
 export type CardQuery = Open<Wire<CardFilter>>;

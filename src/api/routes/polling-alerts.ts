@@ -28,7 +28,17 @@ import type { AlertHistoryOperations, SilenceOperations } from '../../operations
 import { ENDPOINTS } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, itemsOf, onPage, pageOf, pageQuery, type Serve } from '../schemas/answers.ts';
-import { body, idOf, oneOf, reason, requiredOr, taskType, wholeNumber, yesOrNo } from '../schemas/fields.ts';
+import {
+  body,
+  idOf,
+  instant,
+  oneOf,
+  reason,
+  requiredOr,
+  taskType,
+  wholeNumber,
+  yesOrNo,
+} from '../schemas/fields.ts';
 
 const MAX_CHANNELS = 10;
 const channelsError = `must be a list of channels: ${NOTIFY_CHANNELS.join(', ')}`;
@@ -161,11 +171,16 @@ export function pollingAlertHistoryRoutes(serve: Serve, alerts: AlertHistoryOper
   serve(
     ENDPOINTS.alertHistory,
     answers('List fired alerts, newest first', pageOf(alertReport), {
-      querystring: pageQuery.extend({ rule_id: ruleId.optional(), state: oneOf(ALERT_STATES).optional() }),
+      querystring: pageQuery.extend({
+        rule_id: ruleId.optional(),
+        state: oneOf(ALERT_STATES).optional(),
+        since: instant.optional().describe('Fired at this time or later'),
+        until: instant.optional().describe('Fired before this time'),
+      }),
     }),
     async ({ query }) => {
-      const { ruleId = null, state = null } = query;
-      return onPage(await alerts.list({ ruleId, state }, query), query);
+      const { ruleId = null, state = null, since: sinceMs = null, until: untilMs = null } = query;
+      return onPage(await alerts.list({ ruleId, state, sinceMs, untilMs }, query), query);
     },
   );
   serve(

@@ -48,6 +48,7 @@ const cardIds = listOfCards(MAX_ORDERED_CARDS).optional();
 const stopQuery = pageQuery.extend({
   state: oneOf(STOP_FILTERS).optional(),
   since: instant.optional().describe('Stopped, or requested, at this time or later'),
+  until: instant.optional().describe('Stopped, or requested, before this time'),
   carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
 });
 
@@ -111,8 +112,8 @@ export function stopRoutes(serve: Serve, stops: StopOperations): void {
     ENDPOINTS.stops,
     answers('List stops, the latest first', pageOf(stopReport), { querystring: stopQuery }),
     async ({ query }) => {
-      const { state = null, since: sinceMs = null, carrierId = null } = query;
-      return onPage(await stops.list({ state, sinceMs, carrierId }, query), query);
+      const { state = null, since: sinceMs = null, until: untilMs = null, carrierId = null } = query;
+      return onPage(await stops.list({ state, sinceMs, untilMs, carrierId }, query), query);
     },
   );
   serve(

@@ -64,6 +64,8 @@ export const alertColumns: ColumnsOf<AlertBody> = (style) => [
   { header: 'SILENCED', cell: (row) => style.yesNo(row.silenced), drop: 3 },
   { header: 'ACKNOWLEDGED', cell: (row) => style.text(row.acknowledged_by), least: 12, drop: 4 },
   { header: 'NOTIFIED', cell: (row) => notificationsCell(row, style), least: 12, drop: 2 },
+  // An older daemon does not send it.
+  { header: 'CAUSE', cell: ({ cause }) => style.text(cause?.text ?? null), least: 24, drop: 8 },
 ];
 
 /** One status per event, with the number of attempts if there were several. */

@@ -214,7 +214,7 @@ describe('alerts history', () => {
       env,
     });
     expect(stdout).toBe(
-      '12\t3 积压\tpackage\tsuccess_rate < 90 %\t89.12\t2026-11-21T09:58:00.000Z\tfiring\tno\t-\tfired delivered after 2\n',
+      '12\t3 积压\tpackage\tsuccess_rate < 90 %\t89.12\t2026-11-21T09:58:00.000Z\tfiring\tno\t-\tfired delivered after 2\t-\n',
     );
     expect(requests[0]?.line).toBe('GET /api/admin/polling-alert-history?rule_id=3&page=2&page_size=20');
   });
@@ -236,6 +236,29 @@ describe('alerts history', () => {
   ])('%j without an alert says what to type', async (filter, said) => {
     const { env } = await daemonThatSays(json(page([])));
     expect((await cli(['alerts', 'history', ...filter], { env, tty: true })).stdout).toBe(said);
+  });
+
+  it('shows why an alert fired, on a terminal too', async () => {
+    const text = 'the gateway takes 3.0 s a call, usually 0.05 s';
+    const cause = { code: 'gateway_slow', severity: 'alert', text, command: null };
+    const { env } = await daemonThatSays(json(page([{ ...ALERT, cause }])));
+    const show = async (...argv: string[]) =>
+      (await cli(['alerts', 'history', ...argv], { env, tty: true })).stdout;
+    expect(await show('-o', 'wide')).toContain(text);
+    expect(await show()).toContain('the gateway takes 3.0 s');
+  });
+
+  it('asks for the time that is typed, and shows it', async () => {
+    const { env, requests } = await daemonThatSays(json(page([])));
+    const argv = ['alerts', 'history', '--since', '02:00', '--until', '06:00'];
+    const { stdout } = await cli(argv, { env: { ...env, CARDPOLL_TIME_ZONE: 'UTC' } });
+    const query = new URL(requests[0]?.line.split(' ')[1] ?? '', 'http://x').searchParams;
+    expect([query.get('since'), query.get('until')]).toEqual([
+      '2026-11-21T02:00:00.000Z',
+      '2026-11-21T06:00:00.000Z',
+    ]);
+    expect(stdout).toContain('since 2026-11-21T02:00:00+00:00 until 2026-11-21T06:00:00+00:00 (UTC)');
+    expect(stdout).toContain('no alert matches: cardpoll alerts history shows all');
   });
 
   it('asks for all rules without a filter', async () => {

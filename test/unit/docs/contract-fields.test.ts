@@ -44,7 +44,7 @@ const SECTIONS: ReadonlyArray<readonly [title: string, reports: readonly z.ZodTy
       resumePreview,
       orderedStopReport,
     ],
-    'PUT release dismiss resume cancel card_ids all true stops dry_run',
+    'PUT release dismiss resume cancel card_ids all true stops dry_run until',
   ],
   [
     'Import columns',

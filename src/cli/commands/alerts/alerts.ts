@@ -19,6 +19,7 @@ import { ask, pageOptions, showAnswer, showList, showPages, showUnlessOver, unle
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { findAlertRule } from '../../named.ts';
 import { printAnswer } from '../../output/print.ts';
+import { PAST_TIME, pastRange } from '../../past-time.ts';
 import { RULE, rules, show } from './alert-rules.ts';
 import { recommended } from './alerts-recommended.ts';
 
@@ -41,9 +42,16 @@ const history = defineCommand({
   examples: [
     'cardpoll alerts history  # the latest 20',
     'cardpoll alerts history --state firing  # alerts that are firing',
+    'cardpoll alerts history --since 8h  # alerts that fired in the last eight hours',
     'cardpoll alerts history --rule-id 3 --page 2  # alerts of one rule, second page',
   ],
   options: [
+    {
+      flags: '--since <time>',
+      doc: 'fired since: 2h (two hours ago), 02:00, today, yesterday, or a time',
+      kind: PAST_TIME,
+    },
+    { flags: '--until <time>', doc: 'fired before this time', kind: PAST_TIME },
     {
       flags: '--rule-id <id>',
       doc: 'only alerts of this rule; it may be deleted',
@@ -52,13 +60,14 @@ const history = defineCommand({
     { flags: '--state <state>', doc: ALERT_STATES.join(', '), kind: oneOf(ALERT_STATES) },
     ...pageOptions(20),
   ],
-  run: (context, { options }) => {
+  run: async (context, { options }) => {
     const { ruleId, state } = options;
+    const { since, until, said } = await pastRange(context, options);
     const empty =
-      ruleId !== undefined || state !== undefined
+      ruleId !== undefined || state !== undefined || said !== null
         ? 'no alert matches: cardpoll alerts history shows all'
         : 'no alert has fired yet; to see the rules: cardpoll alerts rules';
-    return showAlerts(context, options, { rule_id: ruleId, state }, empty);
+    return showAlerts(context, options, { rule_id: ruleId, state, since, until }, empty, said);
   },
 });
 
@@ -67,6 +76,7 @@ function showAlerts(
   options: Parameters<typeof showPages>[1],
   filter: Parameters<ApiClient['alertHistory']>[0],
   empty: string,
+  heading: string | null = null,
 ): Promise<number> {
   return showPages(context, options, {
     label: 'reading alerts',
@@ -74,6 +84,7 @@ function showAlerts(
     keyOf: ({ id }) => id,
     table: listTable(alertColumns),
     noun: 'alerts',
+    heading,
     empty,
   });
 }

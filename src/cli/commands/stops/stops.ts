@@ -11,7 +11,7 @@ import { fieldList, listTable } from '../../../terminal/table.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
-import { pastRange } from '../../past-time.ts';
+import { PAST_TIME, pastRange } from '../../past-time.ts';
 import { CARRIER_OPTION, OPTIONAL_REASON, SINCE_OPTION } from './stop-options.ts';
 import { dismiss, release } from './stops-held.ts';
 import { resume, runs } from './stops-resume.ts';
@@ -22,19 +22,21 @@ const list = defineCommand({
   isDefault: true,
   examples: [
     'cardpoll stops --since 2h  # stopped, held or observed in the last two hours',
+    'cardpoll stops list --since 01:00 --until 02:00  # those of one hour of last night',
     'cardpoll stops list --state held  # what waits for an operator',
     'cardpoll stops list --state observed -o jsonl  # what mode enforce would have stopped',
   ],
   options: [
     { flags: '--state <state>', doc: STOP_FILTERS.join(', '), kind: oneOf(STOP_FILTERS) },
     SINCE_OPTION,
+    { flags: '--until <time>', doc: 'only stops before this time', kind: PAST_TIME },
     CARRIER_OPTION,
     ...pageOptions(20),
   ],
   run: async (context, { options }) => {
     const { state, carrierId } = options;
-    const { since, said } = await pastRange(context, options);
-    const filter = { state, since, carrier_id: carrierId };
+    const { since, until, said } = await pastRange(context, options);
+    const filter = { state, since, until, carrier_id: carrierId };
     return showPages(context, options, {
       label: 'reading stops',
       read: (client, page, pageSize) => client.stops(filter, page, pageSize),

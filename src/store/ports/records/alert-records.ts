@@ -42,6 +42,9 @@ export interface AlertHistoryItem extends Alert {
 export interface HistoryFilter {
   readonly ruleId: number | null;
   readonly state: AlertState | null;
+  /** Alerts that fired at this time or later, and before that one; absent: at any time. */
+  readonly sinceMs?: number | null;
+  readonly untilMs?: number | null;
 }
 
 /** Number of firing alerts of one rule type and task type. */

@@ -96,6 +96,8 @@ export interface StopFilter {
   readonly state: (typeof STOP_FILTERS)[number] | null;
   /** Stops that were completed, or requested, at this time or later. */
   readonly sinceMs: number | null;
+  /** Before this time; absent: at any time since. */
+  readonly untilMs?: number | null;
   readonly carrierId: number | null;
 }
 

@@ -15,6 +15,11 @@ id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, caus
       'attempts', o.attempts, 'lastError', o.last_error) ORDER BY o.id), '[]')
     FROM webhook_outbox o WHERE o.alert_id = h.id) AS notifications
 
+-- part: chosen
+($1::integer IS NULL OR rule_id = $1::integer)
+  AND fired_at >= coalesce(to_timestamp($3::float8 / 1000), '-infinity')
+  AND fired_at < coalesce(to_timestamp($4::float8 / 1000), 'infinity')
+
 -- part: silence
 id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
 
@@ -81,34 +86,30 @@ WITH rule AS MATERIALIZED (
 SELECT id FROM rule
 
 -- name: alerts.history
--- One page of the alerts, the newest first. $1 rule id or NULL, $2 state (firing | resolved) or NULL, $3 offset, $4 rows at
--- most. Returns alerts.
+-- One page of the alerts, the newest first. $1 rule id or NULL, $2 state (firing | resolved) or NULL, $3 fired since and $4 before (epoch ms
+-- or NULL), $5 offset, $6 rows at most. Returns alerts.
 -- Of the two halves one runs: alerts that fire are few among many and have an index of their own (alert_history_firing);
--- the others are read from the end of the key.
+-- the others are read from the end of the key, or by alert_history_fired_at.
 SELECT {alert}
 FROM (
   (
     SELECT * FROM alert_history
-    WHERE $2::text = 'firing' AND resolved_at IS NULL AND ($1::integer IS NULL OR rule_id = $1::integer)
-    ORDER BY id DESC OFFSET $3::bigint LIMIT $4::integer
+    WHERE $2::text = 'firing' AND resolved_at IS NULL AND {chosen}
+    ORDER BY id DESC OFFSET $5::bigint LIMIT $6::integer
   ) UNION ALL (
     SELECT * FROM alert_history
-    WHERE $2::text IS DISTINCT FROM 'firing' AND ($2::text IS NULL OR resolved_at IS NOT NULL)
-      AND ($1::integer IS NULL OR rule_id = $1::integer)
-    ORDER BY id DESC OFFSET $3::bigint LIMIT $4::integer
+    WHERE $2::text IS DISTINCT FROM 'firing' AND ($2::text IS NULL OR resolved_at IS NOT NULL) AND {chosen}
+    ORDER BY id DESC OFFSET $5::bigint LIMIT $6::integer
   )
 ) AS h
 ORDER BY id DESC
 
 -- name: alerts.countHistory
--- $1 rule id or NULL, $2 state (firing | resolved) or NULL. The firing ones are counted in their own index, as in history.
+-- $1 rule id or NULL, $2 state (firing | resolved) or NULL, $3 fired since and $4 before (epoch ms or NULL). The firing ones are counted in
+-- their own index, as in history.
 SELECT CASE
-  WHEN $2::text = 'firing' THEN (
-    SELECT count(*) FROM alert_history
-    WHERE resolved_at IS NULL AND ($1::integer IS NULL OR rule_id = $1::integer))
-  ELSE (
-    SELECT count(*) FROM alert_history
-    WHERE ($2::text IS NULL OR resolved_at IS NOT NULL) AND ($1::integer IS NULL OR rule_id = $1::integer))
+  WHEN $2::text = 'firing' THEN (SELECT count(*) FROM alert_history WHERE resolved_at IS NULL AND {chosen})
+  ELSE (SELECT count(*) FROM alert_history WHERE ($2::text IS NULL OR resolved_at IS NOT NULL) AND {chosen})
   END AS total
 
 -- name: alerts.alert

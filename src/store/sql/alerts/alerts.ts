@@ -36,7 +36,8 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
 
     deleteRule: (id) => db.hasRow('deleteRule', id),
 
-    history: ({ ruleId, state }, slice) => db.slice('history', 'countHistory', [ruleId, state], slice),
+    history: ({ ruleId, state, sinceMs = null, untilMs = null }, slice) =>
+      db.slice('history', 'countHistory', [ruleId, state, sinceMs, untilMs], slice),
     alert: (id) => db.first('alert', id),
     acknowledge: (id, by, reason) => db.run('acknowledge', id, by, reason),
     firing: () => db.rows('firing'),

@@ -11,6 +11,7 @@ FROM card_stops s
 -- part: listed
 s.state = ANY ($1::text[]) AND (NOT $5::boolean OR coalesce(s.authority, '') = 'released')
   AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
+  AND coalesce(s.completed_at, s.requested_at) < coalesce(to_timestamp($7::float8 / 1000), 'infinity')
   AND (NOT $4::boolean OR EXISTS (
     SELECT FROM cards k JOIN card_usage u ON u.card_id = k.card_id AND u.month = s.month
     WHERE k.card_id = s.card_id AND NOT k.stopped AND u.used_mb > k.allowance_mb AND NOT u.closed
@@ -61,17 +62,17 @@ FROM (
 
 -- name: stops.page
 -- A page of stops, the latest first. $1 states, $2 since or NULL, $3 carrier or NULL, $4 only those that spare a card which is
--- over its package and runs, $5 only those that an operator released, $6 only those whose card is within its package by now, $7 offset,
--- $8 rows at most.
+-- over its package and runs, $5 only those that an operator released, $6 only those whose card is within its package by now, $7 until
+-- or NULL, $8 offset, $9 rows at most.
 SELECT s.card_id, s.iccid, c.carrier_id, {stop}
 LEFT JOIN cards c ON c.card_id = s.card_id
 WHERE {listed} AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
 ORDER BY coalesce(s.completed_at, s.requested_at) DESC, s.card_id
-OFFSET $7::bigint
-LIMIT $8::integer
+OFFSET $8::bigint
+LIMIT $9::integer
 
 -- name: stops.countPage
--- The number of all rows of stops.page. $1 to $6 as there.
+-- The number of all rows of stops.page. $1 to $7 as there.
 SELECT count(*) AS total
 FROM card_stops s
 WHERE {listed} AND ($3::integer IS NULL OR EXISTS (

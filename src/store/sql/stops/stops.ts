@@ -89,9 +89,9 @@ export function sqlStops(client: SqlClient): StopRecords {
   return {
     ...stopClaims(client),
 
-    async list({ state, sinceMs, carrierId }, slice) {
+    async list({ state, sinceMs, untilMs = null, carrierId }, slice) {
       const asked = (name: StopFilter['state']) => state === name;
-      const filter = [statesOf(state), sinceMs, carrierId, ...FURTHER_FILTERS.map(asked)];
+      const filter = [statesOf(state), sinceMs, carrierId, ...FURTHER_FILTERS.map(asked), untilMs];
       const page: SliceOf<ListedStop> = await db.slice('page', 'countPage', filter, slice);
       const monthOf = MONTH_OF[state ?? ''];
       const items = monthOf === undefined ? await withHolds(page.items) : await stillSo(page.items, monthOf);
