@@ -54,6 +54,11 @@ export const DESCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
     and recorded in the history. If its rule has a webhook, the alert is sent to it. A rule is given by id or by
     name.`,
   ],
+  report: [
+    `What one operator hands over to the next: outages and reasons of health, alerts, changes by actor, stops by carrier, polls, and
+    what is open now. On a terminal it is at most one page of 80 columns and 40 lines; -o wide shows every line in full. A reason without
+    an alert is known only while it lasts.`,
+  ],
   audit: [
     'Every change through the admin API is recorded, and so are changes that the daemon makes by itself.',
   ],

@@ -18,6 +18,7 @@ const TAGS = [
   { name: 'data-cleanup', description: 'Retention, and the runs that enforce it' },
   { name: 'stops', description: 'Stopped cards: the mode, held stops, and the way back' },
   { name: 'cards', description: 'The fleet, card by card' },
+  { name: 'report', description: 'What happened in a time, for a hand-over' },
   { name: 'audit', description: 'Who changed what' },
   { name: 'probes', description: 'Alive, ready, version, metrics, this description' },
 ];

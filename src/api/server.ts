@@ -38,6 +38,7 @@ import { pollingConcurrencyRoutes, pollingPauseRoutes } from './routes/polling-l
 import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
+import { reportRoute } from './routes/report.ts';
 import { stopResumeRoutes, stopRoutes } from './routes/stops.ts';
 import {
   refuseUnknownParameters,
@@ -206,6 +207,7 @@ function adminRoutes(
       stopResumeRoutes(serve, operations.resumes);
       dataCleanupRoutes(serve, operations.cleanup, expensive);
       whoamiRoute(serve);
+      reportRoute(serve, operations.shift, expensive);
       auditRoutes(serve, operations.audit, operations.undo);
       cardRoutes(serve, operations.cards, operations.explainer, expensive);
     });

@@ -17,6 +17,7 @@ import { PauseOperations } from './limits/pauses.ts';
 import type { OperationLimits, OperationMeans } from './means.ts';
 import { ConfigOperations } from './schedule/configs.ts';
 import { InitOperations } from './schedule/init.ts';
+import { ShiftOperations } from './shift/shift.ts';
 import { HistoryOperations } from './stats/history.ts';
 import { StatsOperations } from './stats/stats.ts';
 import { ResumeOperations } from './stops/resumes.ts';
@@ -74,6 +75,7 @@ export function openOperations(options: OperationsOptions) {
     concurrency,
     stats: new StatsOperations({ health, offers, version, cardTotal }),
     history: new HistoryOperations({ live }),
+    shift: new ShiftOperations({ live, records, health, calendar, stops }),
     pauses,
     configs,
     init: new InitOperations({ live, audit, health }),

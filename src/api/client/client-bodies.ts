@@ -16,6 +16,7 @@ import type * as explain from '../../operations/explain/explanation-report.ts';
 import type * as limits from '../../operations/limits/limits-report.ts';
 import type { NewConfig } from '../../operations/schedule/configs.ts';
 import type * as schedule from '../../operations/schedule/schedule-report.ts';
+import type * as shift from '../../operations/shift/shift-report.ts';
 import type * as stats from '../../operations/stats/stats-report.ts';
 import type { ResumeOrder } from '../../operations/stops/resumes.ts';
 import type * as stops from '../../operations/stops/stop-reports.ts';
@@ -52,6 +53,7 @@ export type UndoBody = Wire<audit.UndoReport>;
 export type CardBody = Wire<cards.CardReport>;
 export type CardListBody = Wire<cards.CardListReport>;
 export type ImportBody = Wire<cards.ImportReport>;
+export type ShiftReportBody = Wire<shift.ShiftReport>;
 export type StopBody = Wire<stops.StopReport>;
 export type StopModeBody = Wire<stops.StopModeReport>;
 export type ReleaseBody = Wire<stops.ReleaseReport>;
@@ -71,7 +73,7 @@ export type PageBody<Item> = SliceOf<Item> & Wire<PageRequest>;
 type Open<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null | undefined };
 /** Times in RFC 3339. */
 export type AuditQuery = Open<Record<'since' | 'until' | 'actor' | 'action' | 'object', string>>;
-type TimeQuery = Open<Record<'since' | 'until', string>>;
+export type TimeQuery = Open<Record<'since' | 'until', string>>;
 export type AlertFilter = TimeQuery & Open<{ rule_id: number; state: AlertState }>;
 export type StopQuery = TimeQuery &
   Open<{ state: StopBody['state'] | 'released' | 'spared' | 'within'; carrier_id: number }>;

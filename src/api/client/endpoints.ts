@@ -39,6 +39,8 @@ export const ENDPOINTS = {
   audit: list<bodies.AuditBody, [bodies.AuditQuery]>('/audit', '*'),
   undo: post<bodies.UndoBody, [id: number, dryRun: boolean]>('/audit/:id/undo', '?dry_run'),
 
+  shiftReport: get<bodies.ShiftReportBody, [bodies.TimeQuery]>('/report', '*'),
+
   overview: get<bodies.OverviewBody>('/polling-stats'),
   queues: get<bodies.ItemsBody<bodies.QueueBody>>('/polling-stats/queues'),
   tasks: get<bodies.ItemsBody<bodies.TaskBody>>('/polling-stats/tasks'),

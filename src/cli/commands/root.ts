@@ -16,6 +16,7 @@ import { concurrency } from './limits/concurrency.ts';
 import { pause, resume } from './limits/pause.ts';
 import { logs } from './logs.ts';
 import { migrate } from './migrate.ts';
+import { report } from './report.ts';
 import { configs } from './schedule/configs.ts';
 import { init } from './schedule/init.ts';
 import { stats } from './stats.ts';
@@ -40,6 +41,7 @@ export const ROOT: CommandSpec = {
     top,
     doctor,
     stats,
+    report,
     init,
     alerts,
     concurrency,

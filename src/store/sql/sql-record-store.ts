@@ -18,6 +18,7 @@ import { sqlMigrations } from './migrator.ts';
 import { sqlOrders } from './orders/orders.ts';
 import { sqlResults } from './results/results.ts';
 import { sqlConfigs } from './schedule/configs.ts';
+import { sqlShift } from './shift/shift.ts';
 import file from './sql-record-store.sql';
 import { sqlResumes } from './stops/resumes.ts';
 import { sqlStoppedWithin } from './stops/stopped-within.ts';
@@ -61,6 +62,7 @@ export function sqlRecordStore(
     triggers: sqlTriggers(client),
     cleanup: sqlCleanup(client),
     audit: sqlAudit(client),
+    shift: sqlShift(client),
     madeChanges: sqlMadeChanges(client),
     migrations: sqlMigrations(client),
     inTurn: (work) =>

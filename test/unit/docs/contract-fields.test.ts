@@ -11,6 +11,7 @@ import { cardReport, importReport } from '../../../src/operations/cards/card-rep
 import { cleanupPreview, cleanupProgress, retention } from '../../../src/operations/cleanup-report.ts';
 import { concurrencyLimit, slotReset } from '../../../src/operations/limits/limits-report.ts';
 import { configReport, initState } from '../../../src/operations/schedule/schedule-report.ts';
+import { shiftReport } from '../../../src/operations/shift/shift-report.ts';
 import { overview } from '../../../src/operations/stats/stats-report.ts';
 import {
   dismissReport,
@@ -46,6 +47,7 @@ const SECTIONS: ReadonlyArray<readonly [title: string, reports: readonly z.ZodTy
     ],
     'PUT release dismiss resume cancel card_ids all true stops dry_run until',
   ],
+  ['Report', [shiftReport], 'GET report not_measured'],
   [
     'Import columns',
     [importReport],

@@ -14,6 +14,7 @@ import type { CardRecords } from './card-records.ts';
 import type { CleanupRecords } from './cleanup-records.ts';
 import type { OrderRecords } from './order-records.ts';
 import type { ResumeRecords } from './resume-records.ts';
+import type { ShiftRecords } from './shift-records.ts';
 import type { StopControlRecords, StopRecords } from './stop-records.ts';
 import type { StoppedWithinRecords } from './stopped-within-records.ts';
 import type { TriggerRecords } from './trigger-records.ts';
@@ -31,6 +32,7 @@ export interface RecordStore {
   readonly triggers: TriggerRecords;
   readonly cleanup: CleanupRecords;
   readonly audit: AuditRecords;
+  readonly shift: ShiftRecords;
   readonly madeChanges: MadeChanges;
   readonly migrations: Migrations;
   readonly kind: 'postgres' | 'embedded';
