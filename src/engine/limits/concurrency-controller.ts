@@ -83,6 +83,8 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
   readonly name = 'concurrency-controller';
   readonly #watched = new Map<TaskType, Watched>();
   #strain = new StrainTrials();
+  /** As of the last pass: what calls take says nothing about the gateway while our own side is slow, and nothing is learned from it. */
+  #isWell = true;
 
   async runOnce(): Promise<number> {
     const lead = this.deps.fence();
@@ -91,10 +93,12 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
       this.#strain = new StrainTrials();
       return TICK_MS;
     }
-    // What calls take says nothing about the gateway while our own side is slow: nothing is learned from it.
-    const isWell = isOwnSideWell(await this.deps.live.coordination.instances());
-    const sights = await askPerTaskType((taskType) => this.#look(taskType, isWell));
-    if (this.deps.adaptiveConcurrency && isWell) this.#judge(Object.values(sights));
+    const [sights, instances] = await Promise.all([
+      askPerTaskType((taskType) => this.#look(taskType)),
+      this.deps.live.coordination.instances(),
+    ]);
+    this.#isWell = isOwnSideWell(instances);
+    if (this.deps.adaptiveConcurrency && this.#isWell) this.#judge(Object.values(sights));
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
     const granted = this.#grant(sights, wanted);
     for (const taskType of TASK_TYPES) {
@@ -109,7 +113,7 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
   }
 
   /** Reads the fleet's counts since the last pass. */
-  async #look(taskType: TaskType, isWell: boolean): Promise<Sight> {
+  async #look(taskType: TaskType): Promise<Sight> {
     const { live, clock, adaptiveConcurrency } = this.deps;
     const [counts, totals] = await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]);
     const nowMs = clock.monotonic();
@@ -119,11 +123,11 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
     this.#watched.set(taskType, watched);
     const tick = watched.totals === null ? null : tickBetween(watched.totals, totals, nowMs - watched.atMs);
     watched.totals = totals;
-    if (isWell) watched.usual = learned(watched.usual, presentMetricsOf(totals.now));
+    if (this.#isWell) watched.usual = learned(watched.usual, presentMetricsOf(totals.now));
     watched.atMs = nowMs;
     const { maxConcurrency, effectiveConcurrency: inForce } = counts;
     const configured = maxConcurrency ?? DEFAULT_MAX_CONCURRENCY;
-    if (tick !== null && isWell) this.#addPoint(watched, tick, inForce);
+    if (tick !== null && this.#isWell) this.#addPoint(watched, tick, inForce);
     return { taskType, watched, counts, tick, configured, inForce };
   }
 

@@ -11,6 +11,7 @@ import { lookAtInForce } from '../../../../src/store/ports/in-force.ts';
 import type { StatsDelta } from '../../../../src/store/ports/live/poll-stats.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { openLimitedLiveStore, setLimit } from '../../../support/limits.ts';
+import { instanceOf } from '../../../support/polled-fleet.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
 
 /** What operators set. */
@@ -132,6 +133,18 @@ it('tries less load where calls are refused, logs it once and keeps the reason',
   ]);
   expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: 55, reason: TRIAL });
   expect(await fleet.live.work.limitRecord('package')).toMatchObject({ limit: null, reason: null });
+});
+
+it('learns nothing, and lowers nothing, while a worker measures trouble on our own side', async () => {
+  const fleet = leader();
+  const ownSide = { loopDelayMs: 200, cpuPercent: 99, machinePercent: null, redisMs: 1, databaseMs: 1 };
+  await fleet.live.coordination.heartbeat(instanceOf('w', { ownSide }), 3_600_000);
+  await fleet.passes(10, { realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  expect(await fleet.live.work.limitRecord('realname')).not.toMatchObject({ limit: expect.any(Number) });
+  await fleet.live.coordination.heartbeat(instanceOf('w'), 3_600_000);
+  await fleet.passes(5, { realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
 });
 
 it('keeps the lower limit where strain went with the load, and says why', async () => {
