@@ -4,6 +4,7 @@
 import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../domain/limits/operator-limits.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
+import type { GrowthHistory } from '../domain/results/usage-growth.ts';
 import { CardCounts } from '../domain/schedule/card-counts.ts';
 import { ConfigMatcher } from '../domain/schedule/polling-config.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
@@ -12,7 +13,7 @@ import type { Clock } from '../platform/clock.ts';
 import { PatientReading } from '../platform/patient-reading.ts';
 import { readFleet } from '../store/ports/live/fleet-reading.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
-import type { QueueCounts } from '../store/ports/live/work-queue.ts';
+import type { LimitRecord, QueueCounts } from '../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import { fleetCapacityOf, paceShareOf } from './capacity.ts';
 import { ChangeWatch } from './change-watch.ts';
@@ -68,11 +69,13 @@ export class FleetHealth {
 
   async judge() {
     const { live, cardsPerCall, presence } = this.means;
-    const [surroundings, progress] = await Promise.all([
+    // All at once: a live store that takes half a second is to be named, not waited for.
+    const [surroundings, progress, facts] = await Promise.all([
       readSurroundings(live, Promise.all([this.#stops.read(), this.#clockGap.read()])),
       live.coordination.initProgress(),
+      this.#facts(),
     ]);
-    const measured = await this.#tasks(surroundings);
+    const measured = this.#tasks(surroundings, facts);
     const init = this.init.of(progress, surroundings.nowMs);
     const initStuck = init.status === 'stuck';
     const found = fleetReasons({
@@ -120,16 +123,30 @@ export class FleetHealth {
     return { ...counts, taskType, maxConcurrency: known ?? DEFAULT_MAX_CONCURRENCY };
   }
 
-  async #tasks(surroundings: Surroundings): Promise<TaskJudgement[]> {
+  async #facts(): Promise<Facts> {
+    const { live } = this.means;
+    const [readings, limits, { counted }, configs, growth] = await Promise.all([
+      this.read(),
+      askPerTaskType((taskType) => live.work.limitRecord(taskType)),
+      live.coordination.reconciliation(),
+      this.#configs.read(),
+      this.#growth.read(),
+    ]);
+    return {
+      readings,
+      limits,
+      cards: new CardCounts(counted),
+      matcher: new ConfigMatcher(configs ?? []),
+      growth,
+    };
+  }
+
+  #tasks(surroundings: Surroundings, facts: Facts): TaskJudgement[] {
     const { nowMs, instances, gateway, pauses, stops, since, rateLimits } = surroundings;
-    const readings = await this.read();
-    const matcher = new ConfigMatcher((await this.#configs.read()) ?? []);
-    const cards = new CardCounts((await this.means.live.coordination.reconciliation()).counted);
-    const growth = await this.#growth.read();
+    const { readings, limits, cards, matcher, growth } = facts;
     const cutOff = cutOffFrom(instances, nowMs);
     const demand = perTaskType((taskType) => readings[taskType].metrics.schedule.demandPerSecond);
-    const tasks = await askPerTaskType(async (taskType) => {
-      const limit = await this.means.live.work.limitRecord(taskType);
+    const tasks = perTaskType((taskType) => {
       const judged = judgeTask(readings[taskType], {
         instances,
         starting: isStarting(instances, nowMs),
@@ -141,7 +158,7 @@ export class FleetHealth {
         growth: taskType === 'carddata' ? growth : null,
         stops: taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,
-        limit,
+        limit: limits[taskType],
         paceShare: paceShareOf(taskType, rateLimits, demand, this.means.cardsPerCall),
         since,
         unselected: cards.unselected(taskType, matcher),
@@ -153,6 +170,15 @@ export class FleetHealth {
   }
 }
 
+/** What task types are judged by, besides the surroundings. */
+interface Facts {
+  readonly readings: Awaited<ReturnType<FleetHealth['read']>>;
+  readonly limits: Readonly<Record<TaskType, LimitRecord | null>>;
+  readonly cards: CardCounts;
+  readonly matcher: ConfigMatcher;
+  /** null: not known. */
+  readonly growth: GrowthHistory | null;
+}
 type Surroundings = Awaited<ReturnType<typeof readSurroundings>>;
 
 /** Facts of the fleet that concern every task type. `nowMs` by the live store's clock, which dates most of them. */

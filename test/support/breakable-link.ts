@@ -1,6 +1,6 @@
 // A way to a server on loopback that a test can break as networks do: refuse connections, or swallow every byte while
 // the connections stay open. A connection whose bytes were swallowed stays dead for good, as behind a firewall that
-// forgot it; what is opened after restore() works. It can also lead to another server, as an address does after a failover.
+// forgot it; what is opened after restore() works. It can be slow, and lead to another server, as an address does after a failover.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -8,6 +8,8 @@ export class BreakableLink {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
   #state: 'whole' | 'refuses' | 'swallows' = 'whole';
+  /** What each way takes more, milliseconds. */
+  #delayMs = 0;
   /** Connections that lose every byte. */
   #dead = new WeakSet<Socket>();
 
@@ -47,6 +49,12 @@ export class BreakableLink {
 
   restore(): void {
     this.#state = 'whole';
+    this.#delayMs = 0;
+  }
+
+  /** A round trip takes so much longer; the order of bytes stays. */
+  slowDown(ms: number): void {
+    this.#delayMs = ms / 2;
   }
 
   /** New connections go to the server on this port; those that are open stay where they are. */
@@ -74,8 +82,13 @@ export class BreakableLink {
   }
 
   #forward(from: Socket, to: Socket): void {
+    let dueAt = 0;
     from.on('data', (bytes) => {
-      if (!this.#dead.has(from)) to.write(bytes);
+      if (this.#dead.has(from)) return;
+      // Never before what came earlier.
+      dueAt = Math.max(dueAt, performance.now() + this.#delayMs);
+      if (dueAt <= performance.now()) to.write(bytes);
+      else setTimeout(() => to.write(bytes), dueAt - performance.now());
     });
     from.once('close', () => {
       if (!this.#dead.has(from)) to.destroy();

@@ -7,7 +7,7 @@ import {
   presentMetricsOf,
   type TaskMetrics,
 } from '../../../domain/stats/task-metrics.ts';
-import { askPerTaskType, type TaskType } from '../../../domain/task-type.ts';
+import { askPerTaskType, perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { LiveStore } from './live-store.ts';
 import type { StatsReading } from './poll-stats.ts';
 import type { RingState } from './rings.ts';
@@ -25,11 +25,15 @@ export type FleetReading = Readonly<Record<TaskType, TaskReading>>;
 export async function readFleet(
   live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'now'>,
 ): Promise<FleetReading> {
-  const [all, nowMs] = await Promise.all([live.rings.list(), live.now()]);
-  return askPerTaskType(async (taskType) => {
-    const [counts, reading] = await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]);
+  // All at once: a slow live store answers in the time of one question.
+  const [all, nowMs, counted] = await Promise.all([
+    live.rings.list(),
+    live.now(),
+    askPerTaskType((taskType) => Promise.all([live.work.counts(taskType), live.stats.read(taskType)])),
+  ]);
+  return perTaskType((taskType) => {
     const own = all.filter((ring) => ring.taskType === taskType);
-    return readingOf(counts, reading, own, nowMs);
+    return readingOf(...counted[taskType], own, nowMs);
   });
 }
 
