@@ -178,6 +178,7 @@ export function operationMeans(
     version: VERSION,
     stops,
     ...gatewayFactsOf(gateway),
+    maxConcurrency: gateway.maxConcurrency,
     guard,
     tester,
   };

@@ -55,6 +55,8 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
   readonly default?: unknown;
   readonly required?: boolean;
+  /** It may be given several times; the kind yields lists, which are joined. */
+  readonly repeats?: boolean;
   /** Options that contradict it, in camelCase. */
   readonly conflicts?: readonly string[];
   /** The value of the flag alone. With it, a value must be attached: `--watch=5`. */

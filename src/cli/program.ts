@@ -54,7 +54,10 @@ function valueArgument(spec: ArgumentSpec): Argument {
 function valueOption(spec: OptionSpec): Option {
   const option = new Option(spec.flags.replace(/\[=(<.*>)\]/, ' $1'), spec.doc);
   option.flags = spec.flags;
-  if (spec.kind !== undefined) option.argParser(parserOf(spec.kind, option.long ?? spec.flags));
+  if (spec.kind !== undefined) {
+    const parse = parserOf(spec.kind, option.long ?? spec.flags);
+    option.argParser(spec.repeats === true ? (raw, before) => [before ?? [], parse(raw)].flat() : parse);
+  }
   if (spec.default !== undefined) option.default(spec.default);
   return option.makeOptionMandatory(spec.required ?? false).conflicts([...(spec.conflicts ?? [])]);
 }

@@ -82,7 +82,7 @@ function limitFor(inputs: AdviceInputs, callMs: number, isShort: boolean, recomm
     return keep(`${effective} of ${max} are in force: ${limitReason ?? 'the reason is not known yet'}`);
   }
   if (boundBy === 'rate_limits' && isShort) return keep('the rate limits of the gateway allow no more');
-  const needed = Math.ceil((withSpare(demand) * callMs) / 1000);
+  const needed = concurrencyFor(demand, callMs);
   const range = `${recommended.min} to ${recommended.max} are recommended at ${secondsWords(callMs)} a call`;
   const knee = kneeOf(curve);
   const isPlateau = knee !== null && knee.concurrency < (curve.at(-1)?.concurrency ?? 0);
@@ -123,6 +123,11 @@ function remedyOf({ taskType, maxConcurrency, slowness }: AdviceInputs, to: numb
   const lessOften = `poll ${taskType} ${Math.ceil(10 * withSpare(times)) / 10} times less often`;
   if (slowness !== null) return `wait until the gateway is as fast as usual, or ${lessOften}`;
   return to > maxConcurrency ? `raise ${taskType} to ${to}, or ${lessOften}` : lessOften;
+}
+
+/** The smallest limit that meets the demand and leaves the share above free. Not bounded. */
+export function concurrencyFor(demandPerSecond: number, callMs: number): number {
+  return Math.ceil((withSpare(demandPerSecond) * callMs) / 1000);
 }
 
 function withSpare(value: number): number {

@@ -1,6 +1,7 @@
 // Everything that an operator can ask or do, built once over the two stores. Opened by wiring; the admin API exposes
 // it. Has no connection of its own and needs no closing.
 import { MonthCalendar } from '../domain/cards/month-calendar.ts';
+import type { CardsPerCall } from '../domain/gateway-interface.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
 import type { WebhookTester } from '../engine/alerts/webhook-attempt.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
@@ -15,6 +16,7 @@ import { Explainer } from './explain/explainer.ts';
 import { ConcurrencyOperations } from './limits/concurrency.ts';
 import { PauseOperations } from './limits/pauses.ts';
 import type { OperationLimits, OperationMeans } from './means.ts';
+import { PlanOperations } from './plan/plans.ts';
 import { ConfigOperations } from './schedule/configs.ts';
 import { InitOperations } from './schedule/init.ts';
 import { ShiftOperations } from './shift/shift.ts';
@@ -38,6 +40,10 @@ interface OperationsOptions
     Partial<Pick<OperationMeans, 'rateLimits' | 'logDir'>> {
   /** The records by the connections that requests may use; absent: all. Entries of the audit trail use the others. */
   readonly bounded?: RecordStore;
+  /** Default: one. */
+  readonly cardsPerCall?: CardsPerCall;
+  /** gateway.max_concurrency; null or absent: no ceiling. */
+  readonly maxConcurrency?: number | null;
   /** IANA name of the time zone for the calendar months of usage. */
   readonly timeZone: string;
   readonly stops: StopSettings;
@@ -76,6 +82,11 @@ export function openOperations(options: OperationsOptions) {
     stats: new StatsOperations({ health, offers, version, cardTotal }),
     history: new HistoryOperations({ live }),
     shift: new ShiftOperations({ live, records, health, calendar, stops }),
+    plan: new PlanOperations({
+      ...{ health, live, records, offers, rateLimits, cardTotal },
+      cardsPerCall: options.cardsPerCall ?? (() => 1),
+      maxConcurrency: options.maxConcurrency ?? null,
+    }),
     pauses,
     configs,
     init: new InitOperations({ live, audit, health }),

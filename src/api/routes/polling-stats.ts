@@ -1,8 +1,12 @@
 // GET /api/admin/polling-stats and below: the fleet in numbers (operations interface, section 4); POST
-// polling-init/rebuild.
+// polling-init/rebuild; GET plan: what another fleet would take.
 import { z } from 'zod';
+import { INTERVAL_SECONDS_BOUNDS } from '../../domain/schedule/polling-config.ts';
 import { HISTORY_STEPS } from '../../domain/stats/history.ts';
+import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { Operations } from '../../operations/operations.ts';
+import { PLANNED_CARDS_BOUNDS, planOf } from '../../operations/plan/plan.ts';
+import { plan } from '../../operations/plan/plan-report.ts';
 import { initState } from '../../operations/schedule/schedule-report.ts';
 import {
   history,
@@ -26,10 +30,40 @@ const DEFAULT_MINUTES = 15;
 /** Short enough for a screen that is drawn every second. */
 const EVERY_MS = 250;
 
-type StatsSources = Pick<Operations, 'stats' | 'history' | 'init'>;
+type StatsSources = Pick<Operations, 'stats' | 'history' | 'init' | 'plan'>;
+
+const { min, max } = INTERVAL_SECONDS_BOUNDS;
+const intervalError = `must be like carddata:600,package:3600, each task type once, with ${min} to ${max} seconds`;
+
+/** `carddata:600,package:3600` */
+const intervals = z
+  .string({ error: intervalError })
+  .max(200, { error: intervalError })
+  .transform((text, context) => {
+    const given = text.split(',').map((part) => {
+      const [name, seconds = '', ...more] = part.split(':');
+      const taskType = TASK_TYPES.find((one) => one === name);
+      const isNumber = /^\d{1,7}$/.test(seconds) && Number(seconds) >= min && Number(seconds) <= max;
+      return taskType === undefined || !isNumber || more.length > 0
+        ? null
+        : { taskType, seconds: Number(seconds) };
+    });
+    const known = given.filter((one) => one !== null);
+    if (known.length === given.length && new Set(known.map(({ taskType }) => taskType)).size === known.length)
+      return known;
+    context.addIssue(intervalError);
+    return z.NEVER;
+  });
+
+const { max: most } = PLANNED_CARDS_BOUNDS;
+const planQuery = z.object({
+  cards: queryNumber(PLANNED_CARDS_BOUNDS).optional(),
+  add: queryNumber({ min: -most, max: most }).optional(),
+  interval: intervals.optional(),
+});
 
 export function pollingStatsRoutes(serve: Serve, operations: StatsSources): void {
-  const { stats, init, history: past } = operations;
+  const { stats, init, history: past, plan: plans } = operations;
   const pace = new PacedReads(EVERY_MS, systemClock);
   serve(ENDPOINTS.overview, answers('Overall statistics', overview), () =>
     pace.read('overview', () => stats.overview()),
@@ -51,6 +85,14 @@ export function pollingStatsRoutes(serve: Serve, operations: StatsSources): void
     ENDPOINTS.failures,
     answers('Why polls fail, of which carriers, and for which cards', itemsOf(taskFailures)),
     async () => ({ items: await pace.read('failures', () => past.failures()) }),
+  );
+  serve(
+    ENDPOINTS.plan,
+    answers('What a fleet of another size, or with other intervals, would take', plan, {
+      querystring: planQuery,
+    }),
+    async ({ query: { cards = null, add = null, interval = [] } }) =>
+      planOf(await pace.read('plan', () => plans.facts()), { cards, add, intervals: interval }),
   );
   serve(ENDPOINTS.initProgress, answers('Initialisation progress', initState), () =>
     pace.read('init-progress', () => init.progress()),

@@ -16,6 +16,7 @@ import { concurrency } from './limits/concurrency.ts';
 import { pause, resume } from './limits/pause.ts';
 import { logs } from './logs.ts';
 import { migrate } from './migrate.ts';
+import { plan } from './plan.ts';
 import { report } from './report.ts';
 import { configs } from './schedule/configs.ts';
 import { init } from './schedule/init.ts';
@@ -42,6 +43,7 @@ export const ROOT: CommandSpec = {
     doctor,
     stats,
     report,
+    plan,
     init,
     alerts,
     concurrency,

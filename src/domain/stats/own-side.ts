@@ -45,6 +45,11 @@ export function busyWords({ cpuPercent, machinePercent }: OwnSide): string | nul
   return null;
 }
 
+/** Whether an instance has little processor time left to poll more; null: it does not say. */
+export function isBusy({ cpuPercent }: Pick<OwnSide, 'cpuPercent'>): boolean | null {
+  return cpuPercent === null ? null : cpuPercent >= BUSY_PROCESS_PERCENT;
+}
+
 interface Reporting {
   readonly roles: readonly string[];
   readonly ownSide?: OwnSide | null;

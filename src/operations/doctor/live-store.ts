@@ -59,9 +59,7 @@ export async function liveStoreFindings(
   const missing = await live.missingRights();
   await clock.sleep(LOAD_MS);
   const [servers, seconds] = [await live.servers(), (clock.monotonic() - sinceMs) / 1_000];
-  // The rings of all task types may be on one server (docs/scaling.md); the cache is spread.
-  const bytesACard = RING_BYTES_A_CARD + CACHE_BYTES_A_CARD / servers.length;
-  const neededBytes = cards === null ? null : cards * bytesACard;
+  const neededBytes = cards === null ? null : cards * bytesACardOn(servers.length);
   const each = (judge: (server: LiveServer) => Finding) => worst(servers.map(judge));
   return [
     ok('redis', 'answers'),
@@ -73,6 +71,16 @@ export async function liveStoreFindings(
     each(replicationFinding),
     await clockFinding('redis clock', () => live.now(), clock),
   ];
+}
+
+/** What one of so many servers may have to hold: the rings of all task types may be on it (docs/scaling.md), the cache is spread. */
+export function bytesACardOn(servers: number): number {
+  return RING_BYTES_A_CARD + CACHE_BYTES_A_CARD / Math.max(1, servers);
+}
+
+/** Whether a server of this size is too full with so many bytes, by the judgement of `redis memory`. */
+export function isTooFull(bytes: number, limitBytes: number): boolean {
+  return (100 * bytes) / limitBytes > MEMORY_PERCENT.warningAbove;
 }
 
 function rightsFinding({ user, needed, useful }: MissingRights, address: string | undefined): Finding {
@@ -135,7 +143,7 @@ function memoryFinding({ address, usedBytes, limitBytes }: LiveServer, neededByt
   const percent = (100 * most) / limitBytes;
   const fleet = neededBytes === null ? '' : `; this fleet needs up to ${mib(neededBytes)}`;
   const detail = `${address}: ${mib(usedBytes)} of ${mib(limitBytes)} used${fleet}`;
-  if (percent <= MEMORY_PERCENT.warningAbove) return ok(check, detail);
+  if (!isTooFull(most, limitBytes)) return ok(check, detail);
   const command = redisCli(address, `CONFIG SET maxmemory ${Math.ceil((2 * most) / MIB)}mb`);
   const remedy = { hint: 'a full Redis refuses writes, and polling stops; give it more memory', command };
   const judge = percent > MEMORY_PERCENT.failedAbove ? failed : warning;

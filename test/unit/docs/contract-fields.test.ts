@@ -10,6 +10,7 @@ import { alertReport, alertRuleReport } from '../../../src/operations/alerts/ale
 import { cardReport, importReport } from '../../../src/operations/cards/card-report.ts';
 import { cleanupPreview, cleanupProgress, retention } from '../../../src/operations/cleanup-report.ts';
 import { concurrencyLimit, slotReset } from '../../../src/operations/limits/limits-report.ts';
+import { plan } from '../../../src/operations/plan/plan-report.ts';
 import { configReport, initState } from '../../../src/operations/schedule/schedule-report.ts';
 import { shiftReport } from '../../../src/operations/shift/shift-report.ts';
 import { overview } from '../../../src/operations/stats/stats-report.ts';
@@ -28,6 +29,7 @@ import { REPOSITORY } from '../../support/markdown.ts';
 /** A section, its reports, and the words in it that are no field and no value of one. */
 const SECTIONS: ReadonlyArray<readonly [title: string, reports: readonly z.ZodType[], others: string]> = [
   ['Statistics', [overview, initState], 'GET polling stats queues init progress gateway'],
+  ['Plan', [plan], 'cards add interval carddata package'],
   ['Concurrency', [concurrencyLimit, slotReset], 'reset'],
   ['Polling configs', [configReport], ''],
   ['Alert rules and history', [alertRuleReport, alertReport], 'standard'],
