@@ -57,3 +57,20 @@ it('believes no answer that took long, unless it has none', async () => {
   await fleetClock.runOnce();
   expect(fleetClock.timeOf(ahead, own.monotonic()), 'the last prompt one').toBe(records.now() + 600);
 });
+
+it('knows what a round trip to the record store takes: the shorter of the last two', async () => {
+  const records = new FakeClock();
+  const own = new FakeClock();
+  let tookMs = 0;
+  const now = async () => {
+    own.advance(tookMs);
+    return records.now();
+  };
+  const fleetClock = new FleetClock({ records: { now }, clock: own, onError: () => {} });
+  const known: Array<number | null> = [];
+  for (tookMs of [800, 900, 3, 700, 820]) {
+    await fleetClock.runOnce();
+    known.push(fleetClock.databaseMs);
+  }
+  expect(known).toEqual([null, 800, 3, 3, 700]);
+});

@@ -68,3 +68,27 @@ it('counts as gone after ten seconds without a beat', async () => {
   expect(presence.silence).toBe('heartbeat: no answer for 10 s');
   expect(await coordination.instances()).toEqual([]);
 });
+
+it('knows what a round trip to the live store takes: the shortest of the last three', async () => {
+  const clock = new FakeClock();
+  let takesMs = 0;
+  const coordination = {
+    heartbeat: async () => {
+      clock.advance(takesMs);
+      return clock.now();
+    },
+  };
+  const heartbeat = new Heartbeat({
+    live: { coordination } as never,
+    presence: new Presence(clock),
+    describe: () => ({ instanceId: 'w', roles: [], clockAheadMs: 0 }) as unknown as InstanceInfo,
+    clock,
+    onError: () => {},
+  });
+  const known: Array<number | null> = [];
+  for (takesMs of [600, 700, 800, 5, 900, 650, 640]) {
+    await heartbeat.runOnce();
+    known.push(heartbeat.redisMs);
+  }
+  expect(known).toEqual([null, null, 600, 5, 5, 5, 640]);
+});

@@ -1,0 +1,26 @@
+// What processor time this process gets: measured on the real event loop, by what it does to it.
+import { afterEach, expect, it } from 'vitest';
+import { OwnLoad } from '../../../../src/engine/stats/own-load.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+
+const load = new OwnLoad();
+afterEach(() => load.stop());
+
+it('nothing is known at first, then timers that are late and a busy process show', async () => {
+  expect(load.read()).toEqual({ loopDelayMs: null, cpuPercent: null, machinePercent: null });
+  const began = performance.now();
+  // Blocks the event loop for most of the time, as too much work does.
+  await waitFor(
+    () => {
+      const since = performance.now();
+      while (performance.now() - since < 300);
+      return performance.now() - began > 1_500;
+    },
+    { everyMs: 5, timeoutMs: 60_000, what: 'a second of work' },
+  );
+  const reading = load.read();
+  expect(reading.loopDelayMs).toBeGreaterThan(20);
+  expect(reading.cpuPercent).toBeGreaterThan(10);
+  expect(reading.machinePercent).toBeGreaterThan(0);
+  expect(load.read(), 'too soon for another one').toEqual(reading);
+});
