@@ -26,10 +26,10 @@ export const TOLD_APART: readonly string[] = ['stop_surge', 'over_running'];
  */
 const LATE: readonly string[] = ['init_stuck'];
 
-/** Reasons about stops and readings: they do not keep cards from being polled. */
-const OF_STOPS: readonly string[] = [
+/** Reasons that do not keep cards from being polled: about stops, readings, cards without a config, and upkeep. */
+const NOT_OF_POLLS: readonly string[] = [
   ...['stop_surge', 'usage_jump', 'implausible_readings', 'readings_dead', 'stops_held', 'stop_unconfirmed'],
-  ...['over_running', 'stopped_within'],
+  ...['over_running', 'stopped_within', 'cards_unselected', 'part_failing'],
 ];
 
 /** The level of health of the reasons without those that rules of their own tell. */
@@ -47,7 +47,7 @@ export function causeOf(
   const own = reasons.filter(({ code }) => !toldApart.includes(code));
   const found = {
     health: () => own.find(({ severity }) => severity === 'alert') ?? own[0],
-    polling_stalled: () => reasons.find(({ code }) => !OF_STOPS.includes(code)),
+    polling_stalled: () => reasons.find(({ code }) => !NOT_OF_POLLS.includes(code)),
   };
   const byName = () => reasons.find(({ code }) => code === ruleType);
   const reason = (ruleType in found ? found[ruleType as keyof typeof found] : byName)();
