@@ -31,6 +31,7 @@ function worker(instanceId: string): InstanceInfo {
     ],
     reloadFailure: instanceId === 'b' ? null : { sinceMs: 1_700_000_000_800, reason: 'no file' },
     logTrouble: instanceId === 'b' ? 'worker.log: no space' : null,
+    gone: instanceId === 'b' ? [{ instanceId: 'c', atMs: 1_700 }] : [],
     failing: instanceId === 'b' ? { part: 'cleaner', sinceMs: 1_500, reason: 'permission denied' } : null,
     outsideHeartbeat: instanceId === 'b' ? { sentAtMs: 1_000, trouble: 'answered 500' } : null,
     putBack: instanceId === 'b' ? [{ atMs: 2_000, text: 'put back: carddata 5, the live store had 40' }] : [],
@@ -104,6 +105,7 @@ describeLiveStore('coordination', (live) => {
     expect(read).toEqual({
       ...sent,
       startedAtMs: sent.startedAtMs + 600_000,
+      gone: [{ instanceId: 'c', atMs: 601_700 }],
       failing: { part: 'cleaner', sinceMs: 601_500, reason: 'permission denied' },
       outsideHeartbeat: { sentAtMs: 601_000, trouble: 'answered 500' },
       putBack: [{ atMs: 602_000, text: 'put back: carddata 5, the live store had 40' }],
