@@ -8,7 +8,7 @@ import { REPOSITORY } from '../support/markdown.ts';
 import { runCli, spawnCli } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const BUILT_FROM = ['bin', 'package.json', 'scripts', 'src'];
+const BUILT_FROM = ['bin', 'deploy/receivers', 'package.json', 'scripts', 'src'];
 const ICCID = '8986001234567890123';
 
 const clone = join(temporaryDirectory('any path'), 'some where', 'ä 项目 %41#?');
