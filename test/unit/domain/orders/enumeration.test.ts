@@ -92,6 +92,11 @@ const SITUATIONS: ReadonlyArray<readonly [string, World, number]> = [
     after(firstWorld(1), 'the mode is observe', 'is read over the small package'),
     4,
   ],
+  [
+    'a card whose status was asked for its stop',
+    after(firstWorld(1), 'is read over the small package', 'has its order taken, and its status asked'),
+    4,
+  ],
   ['a card whose vendor works on its stop', after(firstWorld(1), ...OVER, 'call is pending'), 4],
   [
     'a card whose vendor works on its resume',

@@ -79,6 +79,8 @@ export interface World {
   readonly month: string;
   readonly cards: readonly WorldCard[];
   readonly mode: 'enforce' | 'observe';
+  /** Since when the readings of the fleet jump, and when the last jump was over; null: none. */
+  readonly jump: Pick<StopControlFacts['jump'], 'since' | 'overAt'>;
   readonly counts: StopControlFacts['counts'];
   /** ICCIDs of the SIMs that the gateway has stopped. */
   readonly cut: readonly string[];
@@ -120,6 +122,7 @@ export function firstWorld(count: number): World {
   });
   return {
     ...{ now: BEGIN, month: '2026-11', cards, mode: 'enforce', counts: NO_COUNTS, cut: [], calls: [] },
+    jump: { since: null, overAt: null },
     ...{ late: [], jobs: [], versions: 0, ownStops: [], spared: [], broken: [] },
   };
 }
@@ -129,8 +132,8 @@ function factsOf({ now, month }: World, { facts, resumes }: WorldCard): CardOrde
   return { ...facts, now, month, usage: newestUsage?.month === month ? newestUsage : null, resumes };
 }
 
-function controlOf({ mode, counts, now }: World): StopControlFacts {
-  const jump = { since: null, carrierId: null, acceptedAt: null, overAt: null, doubtfulUntil: null };
+function controlOf({ mode, counts, now, jump: { since, overAt } }: World): StopControlFacts {
+  const jump = { since, carrierId: null, acceptedAt: null, overAt, doubtfulUntil: null };
   return {
     mode,
     counts: movedOn(counts, now),
@@ -336,9 +339,17 @@ function stopping(world: World, index: number, sim: ShownCard): World {
   if (decision.act !== 'call') return next;
   const stop = changes.stops?.find(({ month }) => month === decision.month) as StopOrder;
   const { month, attempts: attempt, unresolved: isUnresolved, authority } = stop;
-  const isOld = authority === null && isOfOldReading(facts, decision.stop);
+  const isOwn = authority === null;
+  const broken = [
+    ...(isOwn && isOfOldReading(facts, decision.stop) ? [`stopped by an old reading: ${iccid}`] : []),
+    ...(world.mode === 'observe' ? [`stopped while stops are only observed: ${iccid}`] : []),
+    ...(isOwn && world.jump.since !== null ? [`stopped while the readings jump: ${iccid}`] : []),
+    ...(facts.resumes.some(({ state }) => state === 'waiting')
+      ? [`stopped although an operator ordered later that it runs: ${iccid}`]
+      : []),
+  ];
   return sent(
-    { ...next, broken: isOld ? [`stopped by an old reading: ${iccid}`] : [] },
+    { ...next, broken },
     {
       ...{ kind: 'stop', card: index, iccid, month, attempt, isUnresolved, byOperator: authority !== null },
     },
@@ -513,6 +524,11 @@ function passes(ms: number): FleetEvent {
   return (world) => ({ ...world, now: world.now + ms });
 }
 
+const jumps: FleetEvent = (world) =>
+  world.jump.since === null ? { ...world, jump: { since: world.now, overAt: null } } : null;
+const jumpEnds: FleetEvent = (world) =>
+  world.jump.since === null ? null : { ...world, jump: { since: null, overAt: world.now } };
+
 function isSet(mode: World['mode']): FleetEvent {
   return (world) => (world.mode === mode ? null : { ...world, mode });
 }
@@ -562,6 +578,8 @@ const FLEET_EVENTS: Readonly<Record<string, FleetEvent>> = {
   'an hour passes': passes(HOUR_MS + 60_000),
   'the mode is observe': isSet('observe'),
   'the mode is enforce': isSet('enforce'),
+  'the readings jump': jumps,
+  'the jump is over': jumpEnds,
   'the month turns': monthTurns,
 };
 
@@ -608,6 +626,7 @@ function isLookedAt(world: World, index: number): World {
 /** Whatever happened: the gateway answers again and the operators rest. */
 export function settled(world: World): World {
   let next: World = { ...world, calls: [], jobs: [], mode: 'enforce' };
+  next = jumpEnds(later(next)) ?? next;
   for (const _ of next.late) next = takesEffectLate(later(next)) ?? next;
   for (let round = 0; round < 8; round += 1) {
     next = passes((round < 7 ? 2 : 25) * HOUR_MS)(later(next)) ?? next;
