@@ -1,5 +1,6 @@
 // Whether an instance itself is well: the second witness before a slow call is the gateway's fault. What is short on our side (processor,
-// Redis, PostgreSQL) makes every call look slow. Measured by each instance all the time, reported with its heartbeat. Pure.
+// Redis, PostgreSQL) makes every call look slow. Measured by each instance all the time, reported with its heartbeat
+// (docs/decisions/0054-blame-needs-two-witnesses.md). Pure.
 
 /** What one instance measured over the last seconds; each null until it is known. */
 export interface OwnSide {
