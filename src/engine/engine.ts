@@ -164,6 +164,7 @@ export class Engine implements Service {
 
   describe(): InstanceInfo {
     const { instanceId, hostname, pid, version, roles, timeZone, stops } = this.settings;
+    const { live, records } = this.deps;
     const { hits, misses } = this.#reader.counts;
     return {
       instanceId,
@@ -183,8 +184,9 @@ export class Engine implements Service {
       failing: this.#failing(),
       ownSide: {
         ...this.deps.load(),
-        redisMs: this.#heartbeat.redisMs,
-        databaseMs: this.#fleetClock.databaseMs,
+        // Embedded stores are parts of this process.
+        redisMs: live.kind === 'embedded' ? null : this.#heartbeat.redisMs,
+        databaseMs: records.kind === 'embedded' ? null : this.#fleetClock.databaseMs,
       },
       gone: this.#leaderServices.find((one) => one instanceof Reaper)?.gone ?? [],
       timeZone,
