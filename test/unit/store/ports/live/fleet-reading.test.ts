@@ -41,5 +41,9 @@ it("judges the schedule by the store's clock, which dates it", async () => {
   await live.rings.configure(ring, { intervalMs: 60_000, enabled: true });
   await live.rings.startGeneration(ring, 64);
   const { schedule } = (await readFleet(live)).carddata.metrics;
-  expect(schedule).toMatchObject({ scheduleLagSeconds: 0, intervalSeconds: 60, achievedIntervalSeconds: null });
+  expect(schedule).toMatchObject({
+    scheduleLagSeconds: 0,
+    intervalSeconds: 60,
+    achievedIntervalSeconds: null,
+  });
 });
