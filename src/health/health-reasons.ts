@@ -38,7 +38,7 @@ export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | '
 /** Start of each reason by its name (see reasonName), epoch milliseconds. */
 type ReasonsSince = ReadonlyMap<string, number>;
 
-type HeldInterface = Pick<InterfaceReport, 'interface' | 'breaker' | 'reason' | 'instances'>;
+type HeldInterface = Pick<InterfaceReport, 'interface' | 'breaker' | 'reason' | 'since' | 'instances'>;
 
 export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyInputs, 'grows'> {
   readonly taskType: TaskType;
@@ -182,12 +182,15 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
   }));
 }
 
-function breakerReasons({ breakers, followUps, cutOff }: TaskHealthInputs): Cause[] {
+function breakerReasons({ breakers, followUps, cutOff, present, nowMs }: TaskHealthInputs): Cause[] {
+  // That others do not hold it back may only say that they call nothing. The second witness is polls that succeeded since.
+  const isAnswered = ({ since }: HeldInterface) =>
+    (present.successRate ?? 0) > 0 && since !== null && nowMs - since.getTime() >= 1_000 * present.seconds;
   return [...breakers, ...followUps].map((held) => {
-    const ids = cutOff.get(held.interface);
+    const ids = breakers.includes(held) && isAnswered(held) ? cutOff.get(held.interface) : undefined;
     const because = held.reason === null ? '' : `: ${held.reason}`;
     if (ids !== undefined) {
-      const text = `${ids.join(', ')} cannot use ${interfaceWords(held)}, and the other workers do${because}`;
+      const text = `${ids.join(', ')} cannot use ${interfaceWords(held)}, and polls of other workers succeed${because}`;
       return { code: 'instance_cut_off', severity: 'warning', text, command: 'cardpoll stats instances' };
     }
     return {

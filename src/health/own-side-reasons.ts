@@ -28,18 +28,22 @@ function figureOf(code: OwnTrouble, { loopDelayMs, redisMs, databaseMs }: OwnSid
   return { own_cpu: loopDelayMs, redis_slow: redisMs, database_slow: databaseMs }[code] ?? 0;
 }
 
+const UNJUDGED = '; whether the gateway is slow, too, is not known meanwhile';
+
 /** Other instances are the second witness: what is slow for all is the store, for one the way to it. */
 function wordsOf(code: OwnTrouble, worst: Measured, short: number, measured: readonly Measured[]): string {
   const took = secondsWords(figureOf(code, worst.ownSide));
   const who = short === 1 ? worst.instanceId : `${short} of ${countWords(measured.length, 'instance')}`;
   if (code === 'own_cpu') {
-    const why = busyWords(worst.ownSide) ?? 'why is not known: a limit of its container, or its disk';
-    return `${who} gets too little processor time: its timers are ${took} late, ${why}`;
+    const why = busyWords(worst.ownSide);
+    return why === null
+      ? `timers of ${who} are ${took} late: whether it gets too little processor time is not known${UNJUDGED}`
+      : `${who} gets too little processor time: its timers are ${took} late, and ${why}${UNJUDGED}`;
   }
   const store = code === 'redis_slow' ? 'Redis' : 'PostgreSQL';
   const others = measured.filter((one) => one !== worst);
   const isAlone = short === 1 && others.length > 0;
   return isAlone
-    ? `${store} takes ${took} a call for ${who} and not for ${countWords(others.length, 'other instance')}: look at the way of ${who} to it`
-    : `${store} takes ${took} a call for ${who}`;
+    ? `${store} takes ${took} a call for ${who} and not for ${countWords(others.length, 'other instance')}: look at the way of ${who} to it${UNJUDGED}`
+    : `${store} takes ${took} a call for ${who}${UNJUDGED}`;
 }

@@ -111,7 +111,7 @@ it.each<[string, string, RegExp, () => () => void]>([
     /second.* and not for 1 other/,
     slow(() => own.postgres, 800),
   ],
-  ['one instance gets too little processor time', 'own_cpu', /second.* too little/, () => throttled(second)],
+  ['one instance gets too little processor time', 'own_cpu', /second.* late/, () => throttled(second)],
   [
     'one instance does not reach the gateway',
     'instance_cut_off',

@@ -92,6 +92,7 @@ const BREAKER = {
   breaker: 'open' as const,
   reason: '20 calls in a row failed',
   instances: 2,
+  since: null,
 };
 
 it('do not alert that nothing was polled for ten seconds where the rate limits allow no call in that time', () => {
@@ -177,7 +178,7 @@ describe('reasons of a task type', () => {
     ],
     [
       'a breaker holds the gateway back',
-      { breakers: [{ interface: 'gateway', breaker: 'open', reason: null, instances: 1 }] },
+      { breakers: [{ interface: 'gateway', breaker: 'open', reason: null, since: null, instances: 1 }] },
       { text: 'the gateway is dead for 1 instance' },
     ],
     [
@@ -247,15 +248,46 @@ describe('reasons of a task type', () => {
       },
     ],
     [
+      'an interface is dead whose last good polls may be older than its breaker',
+      {
+        breakers: [
+          { interface: 'flow', breaker: 'open', reason: 'x', since: new Date(-20_000), instances: 1 },
+        ],
+        cutOff: new Map([['flow', ['n2']]]),
+        present: { successRate: 40, seconds: 21 },
+      },
+      { code: 'breaker_open', severity: 'alert' },
+    ],
+    [
+      'an interface is dead where no poll succeeds, although one worker alone holds it back: the others may call nothing',
+      {
+        breakers: [
+          { interface: 'flow', breaker: 'open', reason: 'x', since: new Date(-20_000), instances: 1 },
+        ],
+        cutOff: new Map([['flow', ['n2']]]),
+        present: { successRate: null, seconds: 10 },
+      },
+      { code: 'breaker_open', severity: 'alert' },
+    ],
+    [
       'an interface is dead for one of several workers only, which does not reach it',
       {
-        breakers: [{ interface: 'flow', breaker: 'open', reason: 'connect ECONNREFUSED', instances: 1 }],
+        breakers: [
+          {
+            interface: 'flow',
+            breaker: 'open',
+            reason: 'connect ECONNREFUSED',
+            since: new Date(-20_000),
+            instances: 1,
+          },
+        ],
         cutOff: new Map([['flow', ['n2']]]),
+        present: { successRate: 40, seconds: 15 },
       },
       {
         code: 'instance_cut_off',
         severity: 'warning',
-        text: 'n2 cannot use interface flow, and the other workers do: connect ECONNREFUSED',
+        text: 'n2 cannot use interface flow, and polls of other workers succeed: connect ECONNREFUSED',
       },
     ],
     ['polls are slow', { avgDurationMs: 700 }, { code: 'avg_duration', severity: 'warning' }],
