@@ -55,6 +55,8 @@ export interface Call {
   readonly month: string;
   readonly attempt: number;
   readonly runId: string;
+  /** It has had its effect, and its answer is still to come. */
+  readonly isEffective: boolean;
 }
 
 interface WorldCard {
@@ -155,6 +157,7 @@ function saved(world: World, index: number, changes: Changes | null): World {
   };
   const before = world.cards[index] as WorldCard;
   const gone = [...stops, ...dropped].map(({ month }) => month);
+  if (new Set(gone).size < gone.length) throw new Error(`a stop of card ${index} is written twice`);
   const kept = before.facts.stops.filter(({ month }) => !gone.includes(month));
   const after = [...kept, ...stops.map(versioned)].sort((a, b) => b.month.localeCompare(a.month));
   const runs = resumes.map(({ runId }) => runId);
@@ -374,7 +377,7 @@ function sent(
   const { card } = (cards[call.card] as WorldCard).facts;
   if (card === null) throw new Error('a call for no card');
   const made: Call = {
-    ...{ month, attempt: 0, runId: '', isUnresolved: false, sentAt: now },
+    ...{ month, attempt: 0, runId: '', isUnresolved: false, sentAt: now, isEffective: false },
     ...call,
   };
   const isOwn = made.kind === 'stop' && !made.byOperator;
@@ -383,7 +386,9 @@ function sent(
   const broken = [
     ...world.broken,
     ...(card.iccid === made.iccid ? [] : [`a call for ${made.iccid}, which the card has no more`]),
-    ...(calls.some(({ iccid, sentAt }) => iccid === made.iccid && now - sentAt < CALL_MS)
+    ...(calls.some(
+      ({ iccid, sentAt, isEffective }) => iccid === made.iccid && !isEffective && now - sentAt < CALL_MS,
+    )
       ? [`two calls at once for ${made.iccid}`]
       : []),
     ...(late.some(({ iccid, sentAt }) => iccid === made.iccid && now - sentAt < CALL_MS)
@@ -413,7 +418,7 @@ type Answer = (typeof ANSWERS)[number];
 function isAnswered(answer: Answer): CardEvent {
   return (world, index) => {
     const call = world.calls.find(({ card }) => card === index);
-    if (call === undefined) return null;
+    if (call === undefined || (call.isEffective && !ANSWERS_AFTER_EFFECT.has(answer))) return null;
     const next = { ...world, calls: world.calls.filter((one) => one !== call) };
     const isEffective = answer === 'done' || answer === 'lost, and done';
     const after = isEffective ? effective(next, call) : next;
@@ -429,6 +434,16 @@ function isAnswered(answer: Answer): CardEvent {
     return answer.startsWith('lost') ? after : noted(after, call, answer);
   };
 }
+
+const ANSWERS_AFTER_EFFECT: ReadonlySet<Answer> = new Set(['done', 'acknowledged', 'lost']);
+
+/** The gateway shows the effect of a call before it answers the call. */
+const takesEffect: CardEvent = (world, index) => {
+  const at = world.calls.findIndex(({ card, isEffective }) => card === index && !isEffective);
+  const call = world.calls[at];
+  if (call === undefined) return null;
+  return effective({ ...world, calls: world.calls.with(at, { ...call, isEffective: true }) }, call);
+};
 
 function effective(world: World, { kind, iccid }: Pick<Call, 'kind' | 'iccid'>): World {
   const others = world.cut.filter((one) => one !== iccid);
@@ -564,6 +579,7 @@ const CARD_EVENTS: Readonly<Record<string, CardEvent>> = {
   'has its order taken, and its status asked': isAskedFor,
   'has the call of its order made': goesOn,
   ...Object.fromEntries(ANSWERS.map((answer) => [`call is ${answer}`, isAnswered(answer)])),
+  'call takes effect before its answer': takesEffect,
   'is ordered stopped': isOrderedStopped,
   'is ordered resumed': isOrderedResumed(false),
   'is ordered resumed, and may be stopped again': isOrderedResumed(true),
