@@ -1,7 +1,7 @@
 // The data that a cleanup removes (operations interface, sections 2.5 and 8): plain data and the one rule that turns a
 // retention into bounds. Used by the store, the engine and the operations.
 import type { AuditChange } from './audit.ts';
-import type { MonthCalendar } from './cards/month-calendar.ts';
+import { type MonthCalendar, monthBefore } from './cards/month-calendar.ts';
 
 /** All data that grows without limit, in the order of a run. */
 export const CLEANUP_TARGETS = [
@@ -80,9 +80,4 @@ export function cleanupBegun(
 ): AuditChange {
   const items = plan.items.map(({ target, retentionDays, rows }) => ({ target, retentionDays, rows }));
   return { action: 'cleanup.begin', object: `cleanup ${runId}`, before: null, after: { items } };
-}
-
-function monthBefore(month: string): string {
-  const [year, number] = month.split('-').map(Number) as [number, number];
-  return new Date(Date.UTC(year, number - 2, 1)).toISOString().slice(0, 7);
 }

@@ -32,3 +32,9 @@ export class MonthCalendar {
     return this.#date;
   }
 }
+
+/** @param month YYYY-MM */
+export function monthBefore(month: string): string {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7);
+}

@@ -1,6 +1,7 @@
 // What becomes of the stop of a card: by a decision (decide.ts), by what the gateway answered to a call or shows of the card, and by
 // what an operator orders. Each function takes the facts of the card and returns what is to be written, all of it or nothing. Pure.
 import type { Actor } from '../audit.ts';
+import { monthBefore } from '../cards/month-calendar.ts';
 import type {
   AuditedChange,
   CardFacts,
@@ -289,12 +290,6 @@ function reopened(facts: CardOrders, shown: ShownCard, counts: StopCounts): Chan
   };
   const ofRun = { runId, state: state as 'resumed' | 'already_running' };
   return { ...others, stops: [done], resumes: [again], ...(isCounted ? { uncountedOfRun: ofRun } : {}) };
-}
-
-/** @param month YYYY-MM */
-function monthBefore(month: string): string {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7);
 }
 
 /** The stop that a caller has claimed; undefined: another one holds the claim by now. */

@@ -1,18 +1,70 @@
--- Runs that resume cards; what becomes of each card is decided in src/domain/orders.
+-- Runs that resume cards. Which cards a run takes, and what becomes of each, is decided in src/domain/orders.
 --
--- count and handOut walk an index and are planned without any other way (transaction_bounds.walkIndexes): a plan that was
+-- nextStops and nextListed walk an index and are planned without any other way (transaction_bounds.walkIndexes): a plan that was
 -- made while the tables were small would read or sort all rows again in each step.
 
--- name: resumes.count
--- One step of counting the cards that a run would have. $1 card ids or NULL, $2 since (epoch ms) or NULL, $3 carrier or NULL,
--- $4 month that begins, of whose month before the stops are, or NULL, $5 and $6 where the step begins (NULL: at the start),
--- $7 rows at most. Returns the cards, the rows looked at, and where the next step begins.
-SELECT count(*) FILTER (WHERE is_chosen) AS chosen, count(*) AS looked, max(walked_at)::text AS walked_at,
-  (array_agg(walked_to ORDER BY n DESC))[1] AS walked_to
-FROM resume_candidates($1::bigint[], $3::integer, ($4::date - interval '1 month')::date, clock_timestamp(),
-  coalesce($5::timestamptz, to_timestamp($2::float8 / 1000), $4::date - interval '1 month 1 day'),
-  coalesce($6::bigint, CASE WHEN $1::bigint[] IS NULL THEN 9007199254740992 ELSE 0 END), $7::integer
-) WITH ORDINALITY AS step (card_id, walked_at, walked_to, is_chosen, n)
+-- part: stop
+-- What decides about a card by its stop `s`; month first, since it is never null.
+to_char(s.month, 'YYYY-MM') AS "stop.month", s.state AS "stop.state", s.authority AS "stop.authority", s.iccid AS "stop.iccid",
+  (extract(epoch FROM s.requested_at) * 1000)::float8 AS "stop.requested_at", s.claimed_until IS NOT NULL AS "stop.is_claimed",
+  s.unresolved AS "stop.unresolved"
+
+-- part: card
+-- The card of `met`, and whether it waits in a run. Orders and limits allow one plan only: card by card, by the index on the card id. Another one
+-- could read all that wait for each card; it looks as cheap while the table is empty, and a plan is kept.
+LEFT JOIN LATERAL (
+  SELECT c.iccid, c.stopped, c.carrier_id
+  FROM cards c WHERE c.card_id BETWEEN met.card_id AND met.card_id ORDER BY c.card_id LIMIT 1
+) AS c ON true
+LEFT JOIN LATERAL (
+  SELECT r.run_id FROM card_resumes r
+  WHERE r.card_id BETWEEN met.card_id AND met.card_id AND r.state = 'waiting' ORDER BY r.card_id LIMIT 1
+) AS waits ON true
+
+-- part: cardColumns
+c.iccid AS "card.iccid", c.stopped AS "card.stopped", c.carrier_id AS "card.carrier_id", waits.run_id IS NOT NULL AS waits_in_run
+
+-- name: resumes.nextStops
+-- One step of the walk over stops by time. A stop that is confirmed meanwhile moves forward, so the walk meets it. $1 time and $2 card id
+-- after which the step begins, $3 stops at most.
+SELECT s.card_id, s.at::text AS walked_at, false AS is_listed, {cardColumns}, {stop}, (
+    SELECT json_agg(json_build_object('month', to_char(later.month, 'YYYY-MM'), 'state', later.state, 'authority', later.authority,
+      'iccid', later.iccid, 'requestedAt', extract(epoch FROM later.requested_at) * 1000,
+      'isClaimed', later.claimed_until IS NOT NULL, 'unresolved', later.unresolved))
+    FROM card_stops later
+    WHERE later.card_id BETWEEN s.card_id AND s.card_id AND later.month > s.month
+  ) AS later_stops
+FROM (
+  (
+    SELECT *, coalesce(completed_at, requested_at) AS at FROM card_stops
+    WHERE coalesce(completed_at, requested_at) = $1::timestamptz AND card_id < $2::bigint
+    ORDER BY card_id DESC
+    LIMIT $3::integer
+  )
+  UNION ALL
+  (
+    SELECT *, coalesce(completed_at, requested_at) FROM card_stops
+    WHERE coalesce(completed_at, requested_at) > $1::timestamptz
+    ORDER BY coalesce(completed_at, requested_at), card_id DESC
+    LIMIT $3::integer
+  )
+  ORDER BY at, card_id DESC
+  LIMIT $3::integer
+) AS s
+CROSS JOIN LATERAL (SELECT s.card_id) AS met
+{card}
+ORDER BY s.at, s.card_id DESC
+
+-- name: resumes.nextListed
+-- $1 card ids, in their order.
+SELECT met.card_id, NULL AS walked_at, true AS is_listed, {cardColumns}, {stop}, NULL AS later_stops
+FROM unnest($1::bigint[]) WITH ORDINALITY AS met (card_id, place)
+{card}
+LEFT JOIN LATERAL (
+  SELECT * FROM card_stops
+  WHERE card_id BETWEEN met.card_id AND met.card_id ORDER BY card_id DESC, month DESC LIMIT 1
+) AS s ON true
+ORDER BY met.place
 
 -- name: resumes.forget
 -- Runs whose cards were removed by cleanup.
@@ -21,7 +73,7 @@ WHERE created_at < clock_timestamp() - interval '32 days' AND NOT steps_left
   AND NOT EXISTS (SELECT FROM card_resumes c WHERE c.run_id = r.id)
 
 -- name: resumes.create
--- A run without cards yet. $1 card ids or NULL, $2 since (epoch ms) or NULL, $3 carrier or NULL, $4 month that begins or NULL,
+-- A run without cards yet. $1 card ids or NULL, $2 when the walk over stops begins, or NULL, $3 carrier or NULL, $4 month that begins or NULL,
 -- $5 ms over which the cards are spread, $6 number of cards that were counted, $7 reason, $8 by whom, $9 role, $10 whether its
 -- cards may be stopped again in the month. Returns the id; no row when the month has its run.
 INSERT INTO resume_runs (card_ids, listed, since, walked_at, walked_to, carrier_id, month, spread_ms, expected, reason,
@@ -29,7 +81,7 @@ INSERT INTO resume_runs (card_ids, listed, since, walked_at, walked_to, carrier_
 SELECT $1::bigint[], cardinality($1::bigint[]), since, since,
   CASE WHEN since IS NULL THEN 0 ELSE 9007199254740992 END, $3::integer, $4::date, $5::float8, $6::integer, $7, $8, $9,
   $10::boolean, true
-FROM coalesce(to_timestamp($2::float8 / 1000), $4::date - interval '1 month 1 day') AS since
+FROM (SELECT $2::timestamptz) AS of_run (since)
 ON CONFLICT (month) DO NOTHING
 RETURNING id
 
@@ -42,61 +94,44 @@ SELECT id FROM resume_runs WHERE month = $1::date
 -- own, so that the step sees what was ordered before. $1 id.
 SELECT FROM resume_runs WHERE id = $1::uuid FOR UPDATE
 
--- name: resumes.handOut
--- One step, under the lock: counts the cards that ended, and hands out as many as may wait besides those that do. A run that is
--- spread hands out by the time that has passed. $1 id, $2 cards that may wait at most, $3 stops or cards of a list to look at,
--- at most. Returns whether a further step would hand out more now.
-WITH run AS MATERIALIZED (
-  SELECT * FROM resume_runs WHERE id = $1::uuid
-), ended AS (
+-- name: resumes.countEnded
+-- Under the lock: a run counts its cards that ended. $1 id, $2 cards that may wait at most, $3 cards of a list in one step. Returns what its
+-- next step begins with: how many cards may be handed out now (a run that is spread hands out by the time that has passed), what the
+-- run chooses by, and where the step begins. No row: all are handed out.
+WITH ended AS (
   UPDATE card_resumes SET counted = true
   WHERE run_id = $1::uuid AND NOT counted AND state <> 'waiting'
   RETURNING state, ended_at
-), room AS MATERIALIZED (
-  SELECT least(
-    $2::integer - (SELECT count(*) FROM card_resumes WHERE run_id = $1::uuid AND NOT counted AND state = 'waiting'),
-    CASE WHEN age_ms < spread_ms THEN ceil(greatest(expected, 1) * age_ms / spread_ms) - handed_out END) AS cards
-  FROM run, LATERAL (SELECT extract(epoch FROM clock_timestamp() - created_at) * 1000 AS age_ms) AS age
-  WHERE steps_left
-), looked AS MATERIALIZED (
-  SELECT step.*
-  FROM run, room, resume_candidates(run.card_ids, run.carrier_id, (run.month - interval '1 month')::date, run.created_at,
-    run.walked_at, run.walked_to, $3::integer
-  ) WITH ORDINALITY AS step (card_id, walked_at, walked_to, is_chosen, n)
-  WHERE room.cards > 0
-), chosen AS MATERIALIZED (
-  SELECT card_id, n FROM looked WHERE is_chosen ORDER BY n LIMIT greatest(0, (SELECT cards FROM room))
-), placed AS (
-  INSERT INTO card_resumes (run_id, card_id) SELECT $1::uuid, card_id FROM chosen
-  -- Another run has just taken the card.
-  ON CONFLICT DO NOTHING
-  RETURNING card_id
-), reached AS MATERIALIZED (
-  -- A full hand may have left candidates of the step behind.
-  SELECT count(*) = (SELECT cards FROM room) AS is_full, (SELECT count(*) FROM looked) = $3::integer AS is_more,
-    CASE WHEN count(*) = (SELECT cards FROM room) THEN max(n) ELSE (SELECT max(n) FROM looked) END AS n
-  FROM chosen
-)
-UPDATE resume_runs r SET
-  handed_out = r.handed_out + (SELECT count(*) FROM placed),
-  resumed = r.resumed + news.resumed,
-  already_running = r.already_running + news.already_running,
-  failed = r.failed + news.failed,
-  last_ended_at = greatest(r.last_ended_at, news.last_ended_at),
-  steps_left = r.steps_left AND next.is_left,
-  card_ids = CASE WHEN next.is_left THEN r.card_ids END,
-  walked_at = coalesce(next.walked_at, r.walked_at),
-  walked_to = coalesce(next.walked_to, r.walked_to)
-FROM (
+), news AS MATERIALIZED (
   SELECT count(*) FILTER (WHERE state = 'resumed') AS resumed, count(*) FILTER (WHERE state = 'already_running') AS already_running,
     count(*) FILTER (WHERE state = 'failed') AS failed, max(ended_at) AS last_ended_at
   FROM ended
-) AS news, (
-  SELECT coalesce(room.cards <= 0 OR reached.is_full OR reached.is_more, false) AS is_left, looked.walked_at, looked.walked_to
-  FROM reached LEFT JOIN room ON true LEFT JOIN looked ON looked.n = reached.n
-) AS next
-WHERE r.id = $1::uuid
-RETURNING r.steps_left AND coalesce(NOT (SELECT is_full FROM reached), false) AND (SELECT cards FROM room) > 0 AS is_more
+), run AS (
+  UPDATE resume_runs r SET resumed = r.resumed + news.resumed, already_running = r.already_running + news.already_running,
+    failed = r.failed + news.failed, last_ended_at = greatest(r.last_ended_at, news.last_ended_at)
+  FROM news
+  WHERE r.id = $1::uuid
+  RETURNING r.*
+)
+SELECT least(
+    $2::integer - (SELECT count(*) FROM card_resumes WHERE run_id = $1::uuid AND NOT counted AND state = 'waiting'),
+    CASE WHEN age_ms < spread_ms THEN ceil(greatest(expected, 1) * age_ms / spread_ms) - handed_out END)::integer AS room,
+  card_ids[walked_to + 1 : walked_to + $3::integer] AS listed, walked_at::text, walked_to, carrier_id,
+  to_char(month - interval '1 month', 'YYYY-MM') AS month, (extract(epoch FROM created_at) * 1000)::float8 AS ordered_at
+FROM run, LATERAL (SELECT extract(epoch FROM clock_timestamp() - created_at) * 1000 AS age_ms) AS age
+WHERE steps_left
+
+-- name: resumes.handOut
+-- Under the lock. $1 id, $2 card ids, $3 and $4 where the next step begins, $5 whether there is one.
+WITH placed AS (
+  INSERT INTO card_resumes (run_id, card_id) SELECT $1::uuid, chosen FROM unnest($2::bigint[]) AS chosen
+  -- Another run has just taken the card.
+  ON CONFLICT DO NOTHING
+  RETURNING card_id
+)
+UPDATE resume_runs SET handed_out = handed_out + (SELECT count(*) FROM placed), walked_at = coalesce($3::timestamptz, walked_at),
+  walked_to = $4::bigint, steps_left = $5::boolean, card_ids = CASE WHEN $5::boolean THEN card_ids END
+WHERE id = $1::uuid
 
 -- name: resumes.open
 -- Runs with cards to hand out or to count, the oldest first.

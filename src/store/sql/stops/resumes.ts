@@ -1,5 +1,7 @@
 // Runs that resume cards. What concerns many cards is done in steps, each a statement of its own.
 import { DAEMON } from '../../../domain/audit.ts';
+import { monthBefore } from '../../../domain/cards/month-calendar.ts';
+import { type Candidate, isChosen, type RunChoice } from '../../../domain/orders/run-choice.ts';
 import type {
   MonthSelection,
   ResumeRecords,
@@ -16,7 +18,7 @@ import file from './resumes.sql';
 const sql = statements(file);
 
 /** Stops, or cards of a list, that one step looks at: a short transaction. */
-const STEP = 10_000;
+const STEP = 5_000;
 /** Cards of a run that are handed out and wait, at most: cancelling it is a short transaction too. */
 const WAITING_AT_MOST = 2_000;
 /** Cards that are named with the reason why they were not resumed. */
@@ -24,10 +26,28 @@ const NAMED_AT_MOST = 20;
 const MONTH_REASON = 'a new month began (stops.resume_at_month_start)';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-interface CountRow {
-  readonly chosen: number;
-  readonly looked: number;
-  /** As text, because a number of milliseconds is not exact. */
+/** A card id that the walk over stops begins with: it looks at all of the first time. */
+const FIRST_PLACE = Number.MAX_SAFE_INTEGER;
+
+type MetCard = Candidate & {
+  readonly cardId: number;
+  /** As text, because a number of milliseconds is not exact; null: of a list. */
+  readonly walkedAt: string | null;
+};
+
+/** What a run, or a preview, chooses its cards from. */
+interface Source {
+  readonly cardIds: readonly number[] | null;
+  readonly since: string | null;
+  readonly carrierId: number | null;
+  /** The month that begins, YYYY-MM. */
+  readonly beginning: string | null;
+}
+
+interface NextStep extends RunChoice {
+  readonly room: number;
+  /** null: the run walks over stops. */
+  readonly listed: readonly number[] | null;
   readonly walkedAt: string | null;
   readonly walkedTo: number;
 }
@@ -35,19 +55,31 @@ interface CountRow {
 export function sqlResumes(client: SqlClient): ResumeRecords {
   const db = sql.on(client);
 
-  const walk = <Row>(name: string, ...params: readonly SqlValue[]) =>
-    walkingIndexes(client, (tx) => sql.on(tx).rows<Row>(name, ...params));
-
-  /** Counts in steps, because one statement over millions of stops would take too long. */
-  async function count(source: readonly SqlValue[]): Promise<number> {
-    let [total, at, place] = [0, null as string | null, null as number | null];
+  /** In steps, because one statement over millions of stops would take too long. */
+  async function countStopped({ since, carrierId, beginning }: Source): Promise<number> {
+    const month = beginning === null ? null : monthBefore(beginning);
+    const choice = { carrierId, month, orderedAt: Number.POSITIVE_INFINITY };
+    let [total, at, place] = [0, since, FIRST_PLACE];
     for (;;) {
-      const [step] = await walk<CountRow>('count', ...source, at, place, STEP);
-      if (step === undefined) return total;
-      total += step.chosen;
-      if (step.looked < STEP) return total;
-      [at, place] = [step.walkedAt, step.walkedTo];
+      const met = await walkingIndexes(client, (tx) =>
+        sql.on(tx).rows<MetCard>('nextStops', at, place, STEP),
+      );
+      total += met.filter((one) => isChosen(one, choice)).length;
+      const last = met.at(-1);
+      if (last === undefined || met.length < STEP) return total;
+      [at, place] = [last.walkedAt, last.cardId];
     }
+  }
+
+  async function countListed(cardIds: readonly number[]): Promise<number> {
+    const choice = { carrierId: null, month: null, orderedAt: Number.POSITIVE_INFINITY };
+    let total = 0;
+    for (let from = 0; from < cardIds.length; from += STEP) {
+      const listed = cardIds.slice(from, from + STEP);
+      const met = await walkingIndexes(client, (tx) => sql.on(tx).rows<MetCard>('nextListed', listed));
+      total += met.filter((one) => isChosen(one, choice)).length;
+    }
+    return total;
   }
 
   async function created(params: readonly SqlValue[]): Promise<ResumeRun | null> {
@@ -64,23 +96,29 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
     ...resumeClaims(client),
 
     async preview(selection) {
-      if (!('cardIds' in selection)) return { total: await count(sourceOf(selection)), skipped: 0 };
-      const cardIds = [...new Set(selection.cardIds)];
-      let total = 0;
-      for (let from = 0; from < cardIds.length; from += STEP) {
-        total += await count(sourceOf({ cardIds: cardIds.slice(from, from + STEP) }));
-      }
+      const source = sourceOf(selection);
+      const { cardIds } = source;
+      if (cardIds === null) return { total: await countStopped(source), skipped: 0 };
+      const total = await countListed(cardIds);
       return { total, skipped: cardIds.length - total };
     },
 
     async create({ selection, expected, by, reason, stopAgain }) {
-      const params = [...sourceOf(selection), 0, expected, reason, by.name, by.role, stopAgain];
+      const params = [...valuesOf(sourceOf(selection)), 0, expected, reason, by.name, by.role, stopAgain];
       return (await created(params)) as ResumeRun;
     },
 
     createForMonth({ beginning }, expected, spreadMs) {
       const { name, role } = DAEMON;
-      return created([...sourceOf({ beginning }), spreadMs, expected, MONTH_REASON, name, role, false]);
+      return created([
+        ...valuesOf(sourceOf({ beginning })),
+        spreadMs,
+        expected,
+        MONTH_REASON,
+        name,
+        role,
+        false,
+      ]);
     },
 
     hasRunFor: ({ beginning }) => db.hasRow('ofMonth', monthStart(beginning)),
@@ -89,7 +127,23 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
       walkingIndexes(client, async (tx) => {
         const inTurn = sql.on(tx);
         await inTurn.run('lock', id);
-        return (await inTurn.scalar<boolean>('handOut', id, WAITING_AT_MOST, STEP)) ?? false;
+        const next = await inTurn.first<NextStep>('countEnded', id, WAITING_AT_MOST, STEP);
+        if (next === null || next.room <= 0) return false;
+        const { room, listed, walkedAt, walkedTo } = next;
+        const met =
+          listed === null
+            ? await inTurn.rows<MetCard>('nextStops', walkedAt, walkedTo, STEP)
+            : await inTurn.rows<MetCard>('nextListed', listed);
+        const chosen = met.filter((one) => isChosen(one, next)).slice(0, room);
+        // A full hand may leave candidates of the step behind.
+        const isFull = chosen.length === room;
+        const last = isFull ? chosen.at(-1) : met.at(-1);
+        const isLeft = isFull || met.length === STEP;
+        const looked = last === undefined ? 0 : met.indexOf(last) + 1;
+        const to = listed === null ? (last?.cardId ?? walkedTo) : walkedTo + looked;
+        const cardIds = chosen.map(({ cardId }) => cardId);
+        await inTurn.run('handOut', id, cardIds, last?.walkedAt ?? null, to, isLeft);
+        return isLeft && !isFull;
       }),
 
     open: () => db.column('open'),
@@ -109,10 +163,21 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
   };
 }
 
-/** What the cards of a run are chosen from: card ids, since, carrier, month that begins. */
-function sourceOf(selection: ResumeSelection | MonthSelection): SqlValue[] {
-  if ('beginning' in selection) return [null, null, null, monthStart(selection.beginning)];
-  return 'cardIds' in selection
-    ? [[...new Set(selection.cardIds)], null, null, null]
-    : [null, selection.sinceMs, selection.carrierId, null];
+function sourceOf(selection: ResumeSelection | MonthSelection): Source {
+  const none = { cardIds: null, since: null, carrierId: null, beginning: null };
+  if ('beginning' in selection) {
+    const { beginning } = selection;
+    return { ...none, beginning, since: dayBefore(monthStart(monthBefore(beginning))) };
+  }
+  if ('cardIds' in selection) return { ...none, cardIds: [...new Set(selection.cardIds)] };
+  return { ...none, since: new Date(selection.sinceMs).toISOString(), carrierId: selection.carrierId };
+}
+
+/** A month begins at another time in each zone. */
+function dayBefore(date: string): string {
+  return new Date(Date.parse(date) - 86_400_000).toISOString();
+}
+
+function valuesOf({ cardIds, since, carrierId, beginning }: Source): SqlValue[] {
+  return [cardIds, since, carrierId, beginning === null ? null : monthStart(beginning)];
 }
