@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { readMutants } from './mutants.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const COPIED = ['src', 'test', 'scripts', 'docs', 'package.json'];
+const COPIED = ['src', 'test', 'scripts', 'docs', 'deploy', 'package.json'];
 const LINKED = ['node_modules', 'dist'];
 
 const names = process.argv.slice(2);

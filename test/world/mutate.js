@@ -46,7 +46,7 @@ function firstFailure() {
 
 let survived = 0;
 try {
-  for (const name of ['src', 'test', 'scripts', 'package.json', 'docs'])
+  for (const name of ['src', 'test', 'scripts', 'package.json', 'docs', 'deploy'])
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   for (const name of ['node_modules', 'dist']) symlinkSync(join(ROOT, name), join(copy, name));
   const unbroken = firstFailure();
