@@ -8,6 +8,9 @@ const PAUSES = [
   ['retry-after-ms', 1],
   ['x-ms-retry-after-ms', 1],
   ['x-retry-after', 1_000],
+  ['x-ratelimit-retry-after', 1_000],
+  ['x-rate-limit-retry-after', 1_000],
+  ['x-rate-limit-retry-after-seconds', 1_000],
 ] as const;
 /** Headers with the time of the next quota: seconds from now, or a time. */
 const RESETS = [

@@ -87,6 +87,27 @@ describe('Retry-After', () => {
   });
 });
 
+describe('an API of a vendor', () => {
+  it.each([
+    ['MailerLite', { 'x-ratelimit-retry-after': '20', 'x-ratelimit-reset': '2026-11-29 12:00:50' }],
+    ['OpenSky, and Bucket4j', { 'x-rate-limit-remaining': '0', 'x-rate-limit-retry-after-seconds': '20' }],
+    [
+      'lemlist',
+      {
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': 'Sun Nov 29 2026 13:00:20 GMT+0100 (Central European Standard Time)',
+      },
+    ],
+    ['GitLab', { 'ratelimit-observed': '67', 'ratelimit-reset': String(NOW / 1_000 + 20) }],
+    [
+      'Auth0, of its token server',
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${NOW / 1_000 + 20}` },
+    ],
+  ])('says in its own header how long to wait: %s', (_, headers) => {
+    expect(waitOf(headers)).toBe(20_000);
+  });
+});
+
 describe('a quota', () => {
   it.each([
     ['ratelimit-reset', '20', 20_000],
