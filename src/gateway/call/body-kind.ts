@@ -6,6 +6,7 @@ export const SIGN_IN_PAGE = 'a page to sign in (HTML), not JSON';
 
 const HEAD_CHARS = 65_536;
 const HTML = /^\s*<(!--|(!doctype\s+html|html|head|body|title|meta|script)\b)/i;
+const XHTML = /^\s*<\?xml\b[^>]*>\s*(<!--((?!-->)[\s\S])*-->\s*)*<(!doctype\s+html|html)\b/i;
 const SIGN_IN =
   /type\s*=\s*["']?password\b|<title>[^<]{0,200}(\b(log|sign)[ -]?(in|on)\b|登录|登陆)|(action|href|url)\s*=\s*["']?[^"'\s>]{0,500}[/.](log|sign)[-_]?(in|on)\b/i;
 const SIGN_IN_PLACE =
@@ -21,7 +22,7 @@ export function kindOfBody(text: string): string {
 
 /** For people: to sign in, of a proxy or of an error, say. */
 export function isPage(text: string): boolean {
-  return HTML.test(text);
+  return HTML.test(text) || XHTML.test(text);
 }
 
 /** Whether a redirect leads to where people sign in. @param location URL or path. */

@@ -22,6 +22,10 @@ const SIGNED_OUT: ReadonlyArray<readonly [string, Behaviour]> = [
   ],
   ['a redirect to another path', answer(303, PAGE, { location: '/login' })],
   ['the page itself', answer(200, PAGE)],
+  [
+    'a page in XHTML',
+    answer(200, `<?xml version="1.0" encoding="UTF-8"?>\n<!-- CAS -->\n<!DOCTYPE html PUBLIC "x">${PAGE}`),
+  ],
   ['a page that begins with a comment', answer(200, '<!-- IE --><script>top.location="/login"</script>')],
 ];
 const REQUEST: LoginRequest = {
