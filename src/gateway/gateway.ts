@@ -23,7 +23,7 @@ export interface GatewayAnswer {
 
 export type GatewayFailure =
   | 'connect' // no connection was made (refused, no such host, TLS): the call was never sent
-  | 'auth' // 401 or 403, or a code that means it: our credentials are not accepted
+  | 'auth' // 401, 403, 419 or 440, or a code that means it: our credentials are not accepted
   | 'timeout'
   | 'network' // the connection broke during the call
   | 'http' // 5xx, 408 or an unexpected status: not this card's problem

@@ -222,14 +222,16 @@ export class DeadlineSweep {
   }
 }
 
+const OF_CREDENTIALS = [401, 403, 419, 440];
+
 /**
  * The error of an HTTP status outside 2xx.
- * 401 and 403 mean wrong credentials, so every card would fail: the gateway's fault, not the card's. So are 408 and
- * redirects, which are never followed. 404 is the card's fault: the gateway does not know the card.
+ * 401 and 403 mean wrong credentials, 419 and 440 that the session is over (Laravel, IIS), so every card would fail: the gateway's fault,
+ * not the card's. So are 408 and redirects, which are never followed. 404 is the card's fault: the gateway does not know the card.
  */
 export function statusError({ status, headers }: Pick<Exchange, 'status' | 'headers'>): GatewayError {
   if (status === 429 || status === 503) return new GatewayError('backpressure', `HTTP ${status}`);
-  if (status === 401 || status === 403) {
+  if (OF_CREDENTIALS.includes(status)) {
     return new GatewayError('auth', `HTTP ${status}: the gateway does not accept our credentials`);
   }
   if (status >= 300 && status < 400) {

@@ -140,6 +140,20 @@ describe.each(SIGNED_OUT)('a session that ended, as %s says', (_, how) => {
   });
 });
 
+it.each([
+  ['440 Login Time-out, of IIS', answer(440, '<html><body>Your session has expired.</body></html>')],
+  ['419 Page Expired, of Laravel', answer(419, '{"message":"CSRF token mismatch."}')],
+])('a session that ended begins again after %s', async (_, how) => {
+  signOut = how;
+  const client = open();
+  await call(client);
+  clock.advance(120_000);
+  good = '';
+  expect(await call(client)).toMatchObject({ failure: 'auth' });
+  expect(await call(client)).toBe(12.5);
+  expect(tokens).toHaveLength(2);
+});
+
 it('a page is the answer to a stop where the token was issued just now', async () => {
   serve = answer(200, PAGE);
   expect(await call(open(), 'stop')).toBeNull();
