@@ -38,6 +38,10 @@ describe('what holds the value may be left out', () => {
     ['data.used', { code: 200, error: null, errors: [], hasError: false }],
     ['data.used', { status: { code: 0, msg: 'OK' } }],
     ['.', 'null'],
+    // Tuya, Twilio Programmable Wireless, Kazoo.
+    ['result[0].traffic_used', { result: [], t: 1626329772978, success: true }],
+    ['usage_records[0].data.total', { usage_records: [{ sim_sid: 'DE1', commands: {}, data: {} }] }],
+    ['data.total', { data: { from: '201611', empty_months: ['201611'] }, error: null, status: 'success' }],
   ])('%s of %j', (place, answer) => {
     expect(readOf(place, answer)).toBe(0);
   });
@@ -48,6 +52,8 @@ describe('what holds the value may be left out', () => {
     ['data.used', 'null'],
     ['data.used', '7'],
     ['data.used', '"down"'],
+    // Salesforce answers a list of errors, whatever was asked for.
+    ['data.used', [{ message: 'Session expired or invalid', errorCode: 'INVALID_SESSION_ID' }]],
   ])('but %s of %j is not known to be about the card', (place, answer) => {
     expect(readOf(place, answer)).toBe('data.used is missing');
   });
@@ -75,6 +81,9 @@ describe('an answer that reports an error has no missing value', () => {
     ['data.code: 503', { data: { code: 503 } }],
     ['status.code: 6', { status: { code: 6, msg: 'not found' }, data: {} }],
     ['header.resultCode: "E05"', { header: { resultCode: 'E05' }, data: {} }],
+    // Tuya, Kazoo.
+    ['code: 28841105', { code: 28841105, msg: 'No permissions', success: false, t: 1626329772978 }],
+    ['error: "500"', { data: {}, error: '500', message: 'datastore_fault', status: 'error' }],
   ])('%s', (sign, answer) => {
     expect(readOf('data.used', answer)).toBe(
       `data.used has no value, and the answer reports an error: ${sign}`,
