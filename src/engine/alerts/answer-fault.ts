@@ -32,6 +32,7 @@ const SAYS_FAILED = new RegExp(
   ].join('|')})(?![a-z])`,
   'i',
 );
+const SAYS_DONE = /^\W*(?:(?:ok|success)\b|成功)/i;
 const SAYS_TAKEN = /^\W*(?:(?:ok|success|no[ _]?errors?)\b|成功)|^(?:none|null|false|no)\W*$/i;
 /** healthchecks.io answers 200 `OK (not found)` and `OK (rate limited)` to a heartbeat that it does not count. */
 const SAYS_IGNORED = /^OK \((.{1,50})\)\s*$/;
@@ -90,9 +91,12 @@ function faultOf(value: unknown, sent: string, isInner = false): Refusal | null 
     const field = fields.find(([, name]) => name === wanted)?.[2];
     return typeof field === 'string' && field !== '' ? field : null;
   });
+  const isTaken =
+    (words !== null && SAYS_TAKEN.test(words)) ||
+    (fields.some(([, name, field]) => isTakenSign(name, field)) && !SAYS_FAILED.test(words ?? ''));
   const found = first(fields, ([shown, name, field]) => {
     const lasting = (name === 'errcode' || name === 'code') && words !== null;
-    return isFault(name, field, words) ? { error: refusedWith(shown, field, words), lasting } : null;
+    return isFault(name, field, words, isTaken) ? { error: refusedWith(shown, field, words), lasting } : null;
   });
   if (found !== null) return hinted(found);
   const isSent = words === null || sent.includes(JSON.stringify(words).slice(1, -1));
@@ -102,10 +106,15 @@ function faultOf(value: unknown, sent: string, isInner = false): Refusal | null 
   return first(fields, ([, name, field]) => (WRAPPERS.includes(name) ? faultOf(field, sent, true) : null));
 }
 
-function isFault(name: string, field: unknown, words: string | null): boolean {
+/** Then a code is that of success, whatever number it is: SMS.RU has 100, WxPusher 1000. */
+function isTakenSign(name: string, field: unknown): boolean {
+  if (FLAGS.includes(name)) return field === true || field === 'true';
+  return STATES.includes(name) && typeof field === 'string' && SAYS_DONE.test(field);
+}
+
+function isFault(name: string, field: unknown, words: string | null, isTaken: boolean): boolean {
   if (FLAGS.includes(name)) return [false, 0, 'false', '0', 'no'].includes(field as never);
   if (FAULTS.includes(name)) return isPresent(field);
-  const isTaken = words !== null && SAYS_TAKEN.test(words);
   const code = typeof field === 'string' && /^-?\d{1,9}$/.test(field) ? Number(field) : field;
   if (typeof code === 'number') {
     if (isTaken || code === 0 || (code >= 200 && code < 300)) return false;

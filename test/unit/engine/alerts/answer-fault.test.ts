@@ -40,6 +40,17 @@ it.each([
   ['Not Found', /says: Not Found/],
   ['"access denied"', /says: access denied/],
   ['false', /says: false/],
+  // Synology Chat, HeyChat, WxPusher.
+  [
+    '{"error":{"code":120,"errors":{"name":"payload","reason":"required"}},"success":false}',
+    /error .*"reason":"required"/,
+  ],
+  ['{"msg":"请勿重复发送","result":{},"status":"failed"}', /status failed: 请勿重复发送/],
+  [
+    '{"code":1000,"msg":"处理成功","data":[{"uid":"UID_1","code":1001,"status":"uid不存在"}],"success":true}',
+    /code 1001/,
+  ],
+  ['{"success":true,"code":500,"message":"failed to reach the group"}', /code 500: failed to reach/],
 ])('%s: not delivered', (text, words) => {
   expect(faultIn(text, SENT)?.error).toMatch(words);
 });
@@ -72,6 +83,11 @@ it.each([
   '{"result":"Request will be processed","took":0.3,"requestId":"43a29c5c"}',
   '{"event_id":"$143273582443PhrSn:example.org"}',
   '<response><errors>0</errors></response>',
+  // SMS.RU, WxPusher, Bitrix24.
+  '{"status":"OK","status_code":100,"sms":{"79255070602":{"status":"OK","sms_id":"000000-1"}},"balance":4122.56}',
+  '100\n000000-10000000\nbalance=4122.56',
+  '{"code":1000,"msg":"处理成功","data":[{"uid":"UID_1","code":1000,"status":"创建发送任务成功"}],"success":true}',
+  '{"result":null,"time":{"start":1684834867.615497,"date_start":"2023-05-23T12:41:07+03:00"}}',
 ])('%s: delivered', (text) => {
   expect(faultIn(text, SENT)).toBeNull();
 });
