@@ -54,6 +54,41 @@ describe('the answer to a stop', () => {
   });
 });
 
+describe('a vendor that works on a stop', () => {
+  const said = (path: string | null, ...values: string[]): Rules => ({
+    pending: { path, values, forMs: TEN_MINUTES },
+  });
+
+  it.each([
+    // Telnyx: an action. Twilio: the Sim itself. Verizon ThingSpace: an id alone, for a callback. Kaspersky: a task.
+    [
+      'data.status.value',
+      ['in-progress'],
+      { data: { action_type: 'disable', status: { value: 'in-progress' } } },
+      202,
+    ],
+    ['status', ['scheduled', 'updating'], { sid: 'DE1', status: 'updating' }, 200],
+    [null, [], { requestId: 'd1f08526-5443-4054-9a29-4456490ea9f8' }, 200],
+    [null, [], '"ChangeTenantActivation-17"', 202],
+  ])('says so at %s with %j: %j', (path, values, answer, status) => {
+    expect(readOf(answer, said(path, ...values), status)).toEqual([null, TEN_MINUTES]);
+  });
+
+  it.each([
+    // Oracle, eSIM Go, Tuya: it is done, in words of each.
+    ['{"result":"Success"}', 200],
+    ['{"status":"eSIM suspended successfully"}', 201],
+    ['{"result":true,"t":1626329772978,"success":true}', 200],
+    ['', 205],
+    ['<multistatus/>', 207],
+  ])('does not in %s: the stop is done', (answer, status) => {
+    const codes: Rules = {
+      errors: { path: 'code', message: 'msg', throttled: [], unknownCard: ['2008'], auth: ['1010'] },
+    };
+    expect(readOf(answer, { ...codes, ...said('state', 'PENDING') }, status)).toEqual([null, null]);
+  });
+});
+
 describe('the status of a card', () => {
   const STATUS: Rules = { reading: { kind: 'status', value: 'status' }, stoppedStatuses: ['STOPPED'] };
   const OF_VALUE = { ...RULE, path: null };
