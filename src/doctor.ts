@@ -74,6 +74,7 @@ function examineFleet(config: DaemonConfig, stores: Stores, daemonAnswers: boole
     settle: () => systemClock.sleep(SETTLE_MS),
     timeZone: config.timeZone,
     cleanupSchedule: config.cleanup.schedule,
+    receivers: config.webhooks.receivers,
     stops: config.stops,
     health: daemonAnswers ? null : buildHealth(config, stores, null),
   });

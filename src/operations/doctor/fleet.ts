@@ -1,5 +1,6 @@
 // The checks of the fleet when both stores answer, whether or not an instance is alive. Used by src/doctor.ts.
 
+import type { Receivers } from '../../domain/alerts/receiver.ts';
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { type Finding, failed, ok, reasonFindings, skipped, warning } from '../../domain/finding.ts';
 import { groupBy } from '../../domain/group-by.ts';
@@ -27,6 +28,7 @@ interface FleetFacts extends GatewayFacts, Pick<OperationMeans, 'live' | 'record
   readonly timeZone: string;
   /** Cron expression in that time zone, or `off`. */
   readonly cleanupSchedule: string;
+  readonly receivers: Receivers;
   readonly stops: StopSettings;
   /** null: the daemon reports the health of the fleet. */
   readonly health: Pick<FleetHealth, 'judge'> | null;

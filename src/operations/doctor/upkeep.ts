@@ -3,8 +3,17 @@
 // before the first start, so the check of the rate limits reads the records only; for the tokens, by src/doctor.ts.
 import { Cron } from 'croner';
 import type { AdminToken } from '../../domain/admin-token.ts';
-import { type Finding, ok, warning } from '../../domain/finding.ts';
+import type { AlertRule } from '../../domain/alerts/alert-rule.ts';
+import {
+  missingSecrets,
+  type Receivers,
+  receiverNamed,
+  STANDARD,
+  webhookFormatOf,
+} from '../../domain/alerts/receiver.ts';
+import { type Finding, failed, ok, warning } from '../../domain/finding.ts';
 import type { CardsPerCall } from '../../domain/gateway-interface.ts';
+import { groupBy } from '../../domain/group-by.ts';
 import {
   callLimitsOf,
   type GatewayFacts,
@@ -29,15 +38,56 @@ interface UpkeepFacts {
   readonly timeZone: string;
   /** Cron expression in that time zone, or `off`. */
   readonly cleanupSchedule: string;
+  /** Of this configuration. */
+  readonly receivers: Receivers;
 }
 
 export async function upkeepFindings(records: RecordStore, facts: UpkeepFacts): Promise<Finding[]> {
-  return [await alertFinding(records), await cleanupFinding(records, facts)];
+  return [...(await alertFindings(records, facts)), await cleanupFinding(records, facts)];
 }
 
-async function alertFinding({ alerts }: RecordStore): Promise<Finding> {
-  const check = 'alert rules';
+const ALERT_CHECK = 'alert rules';
+const NAMES_SHOWN = 3;
+
+export async function alertFindings(
+  { alerts }: Pick<RecordStore, 'alerts'>,
+  { receivers }: Pick<UpkeepFacts, 'receivers'>,
+): Promise<Finding[]> {
   const { items, total } = await alerts.rules({ offset: 0, limit: RULES_LOOKED_AT });
+  const rules = groupBy(items, (rule) => (rule.isEnabled ? receiverProblem(rule, receivers) : null));
+  const unheard = [...rules].flatMap(([problem, ofIt]) =>
+    problem === null ? [] : unheardFinding(ofIt, problem),
+  );
+  return unheard.length > 0 ? unheard : [notifyingFinding(items, total)];
+}
+
+/** Why messages of the rule cannot be made; null: they can. */
+function receiverProblem(rule: AlertRule, receivers: Receivers): string | null {
+  if (!rule.notifyChannels.includes('webhook')) return null;
+  const name = webhookFormatOf(rule.webhookFormat, rule.webhookUrl, receivers);
+  const receiver = receiverNamed(name, receivers);
+  if (receiver === undefined) return name === STANDARD ? null : `the configuration has no receiver ${name}`;
+  const missing = missingSecrets(receiver, rule.webhookSecrets);
+  return missing.length === 0 ? null : `its receiver ${name} has no secret ${missing.join(', ')}`;
+}
+
+function unheardFinding(rules: readonly AlertRule[], problem: string): Finding {
+  const names = rules.map(({ name }) => name);
+  const hint =
+    'add it to webhooks.receivers and restart, or give the rule another receiver; then send a test';
+  return failed(ALERT_CHECK, `no one is notified by ${namesText(names)}: ${problem}`, {
+    hint,
+    command: `cardpoll alerts test ${rules[0]?.id}`,
+  });
+}
+
+function namesText(names: readonly string[]): string {
+  const [shown, more] = [names.slice(0, NAMES_SHOWN).join(', '), names.length - NAMES_SHOWN];
+  return more > 0 ? `${shown} and ${more} more rules` : shown;
+}
+
+function notifyingFinding(items: readonly AlertRule[], total: number): Finding {
+  const check = ALERT_CHECK;
   const enabled = items.filter(({ isEnabled }) => isEnabled);
   const notifying = enabled.filter(({ notifyChannels }) => notifyChannels.length > 0).length;
   if (notifying > 0) {

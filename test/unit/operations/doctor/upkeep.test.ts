@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { AlertRuleFields } from '../../../../src/domain/alerts/alert-rule.ts';
 import type { RateLimit } from '../../../../src/domain/limits/rate-limit.ts';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import type { TaskType } from '../../../../src/domain/task-type.ts';
-import { rateLimitFindings, tokenFindings } from '../../../../src/operations/doctor/upkeep.ts';
+import { alertFindings, rateLimitFindings, tokenFindings } from '../../../../src/operations/doctor/upkeep.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
+import { ruleFields } from '../../../support/alert-rules.ts';
+import { MESSAGE_MEANS } from '../../../support/message-means.ts';
 
 describe('tokens', () => {
   const NOW = Date.parse('2026-11-21T10:00:00Z');
@@ -119,5 +122,46 @@ describe('rate limits', () => {
         command: 'cardpoll configs set 2 --interval-seconds SECONDS',
       },
     ]);
+  });
+});
+
+describe('receivers of alert rules', () => {
+  const found = (...rules: ReadonlyArray<Partial<AlertRuleFields>>) => {
+    const items = rules.map((fields, i) => ({
+      ...ruleFields({ webhookUrl: 'https://hooks.example/x', ...fields }),
+      ...{ id: i + 1, createdAtMs: 0, updatedAtMs: 0 },
+    }));
+    const alerts = {
+      rules: async () => ({ items, total: items.length }),
+    } as unknown as RecordStore['alerts'];
+    return alertFindings({ alerts }, MESSAGE_MEANS);
+  };
+
+  it('fail where the configuration does not have one, or a secret of one', async () => {
+    const oncall = (name: string) => ({ name, webhookFormat: 'oncall' });
+    const rules = [
+      oncall('a'),
+      oncall('b'),
+      { name: 'c', webhookFormat: 'gotify' },
+      oncall('d'),
+      oncall('e'),
+    ];
+    expect(await found({ name: 'fine' }, ...rules)).toMatchObject([
+      {
+        ...{ check: 'alert rules', status: 'failed', command: 'cardpoll alerts test 2' },
+        detail: 'no one is notified by a, b, d and 1 more rules: the configuration has no receiver oncall',
+        hint: expect.stringContaining('webhooks.receivers'),
+      },
+      { detail: 'no one is notified by c: its receiver gotify has no secret token' },
+    ]);
+  });
+
+  it.each([
+    ['that gives its own secret', { webhookFormat: 'gotify', webhookSecrets: ['token'] }],
+    ['with a shipped receiver', { webhookUrl: 'https://hooks.slack.com/services/T' }],
+    ['that is disabled', { webhookFormat: 'oncall', isEnabled: false }],
+    ['that has no webhook', { webhookFormat: 'oncall', notifyChannels: [] }],
+  ])('are well for a rule %s', async (_, fields) => {
+    expect(await found({}, fields)).toMatchObject([{ check: 'alert rules', status: 'ok' }]);
   });
 });
