@@ -107,11 +107,6 @@ export class SettingReader {
     return this.file.isReadable && !this.isSet(setting);
   }
 
-  /** True when the config file itself has the setting. */
-  isInConfigFile(setting: Setting<unknown>): boolean {
-    return setting.yaml !== null && this.file.values.has(setting.yaml);
-  }
-
   /** The directory that a relative path starts from: that of the file which decides the setting. */
   directoryFor(setting: Setting<unknown>): string {
     return this.#find(setting)?.directory ?? process.cwd();

@@ -182,7 +182,7 @@ function readingProblems(
   const { answer } = INTERFACES[name];
   if (answer === null) return [];
   const isThere = (key: keyof InterfaceValues) => given[key] !== null || unusable.includes(key);
-  const hasValue = isThere('value') || isThere('field');
+  const hasValue = isThere('value');
   const [hasRemaining, hasTotal] = [isThere('remaining'), isThere('total')];
   const hasRemainder = hasRemaining || hasTotal;
   const meant = dataUnitIn(unit, unitWords);
@@ -192,7 +192,6 @@ function readingProblems(
       !hasRemainder &&
       !moduleReads &&
       `value is missing${volume}: where the answer has it, such as data.${answer.field}`,
-    isThere('value') && isThere('field') && 'has both value and field: keep value',
     hasValue && hasRemainder && 'has both value and remaining: keep value, or remaining with total',
     hasRemaining !== hasTotal && 'remaining and total belong together: give both',
     isThere('unit') && isThere('unitValue') && 'has both unit and unit_value: keep one',

@@ -1,5 +1,5 @@
-// Makes the configuration of the gateway from settings: what the profile and the config file leave out, and the older, shorter
-// way to give an interface. gateway-rules.ts checks that it can work. Used by load-config.ts.
+// Makes the configuration of the gateway from settings, with what the profile and the config file leave out. gateway-rules.ts checks
+// that it can work. Used by load-config.ts.
 import type {
   Code,
   ErrorRules,
@@ -79,9 +79,8 @@ function readInterface(
 ): GatewayInterface | null {
   const given = givenFor(reader, name);
   if (!isOffered(given)) return null;
-  const values = isShortForm(reader, name, given) ? inFull(name, given) : given;
-  const isGood = checkInterface(reader, name, values, known);
-  return isGood && given.unusable.length === 0 ? complete(name, values, known) : null;
+  const isGood = checkInterface(reader, name, given, known);
+  return isGood && given.unusable.length === 0 ? complete(name, given, known) : null;
 }
 
 function givenFor(reader: SettingReader, name: InterfaceName): GivenInterface {
@@ -96,31 +95,6 @@ function givenFor(reader: SettingReader, name: InterfaceName): GivenInterface {
 function isOffered({ unusable, ...values }: GivenInterface): boolean {
   if (values.enabled === false) return false;
   return unusable.length > 0 || Object.values(values).some((value) => value !== null);
-}
-
-/**
- * The form of releases before profiles: method, path and field at most, and the card's number goes where it went then (contract,
- * "Gateway profile"). Only the config file may use it.
- */
-function isShortForm(reader: SettingReader, name: InterfaceName, given: GivenInterface): boolean {
-  const settings = Object.entries(INTERFACE_SETTINGS[name]);
-  const inFile = settings.filter(([, setting]) => reader.isInConfigFile(setting));
-  const isShort = inFile.every(([key]) => key === 'method' || key === 'path' || key === 'field');
-  return inFile.length > 0 && isShort && given.path?.includes('{') === false;
-}
-
-function inFull(name: InterfaceName, short: GivenInterface): GivenInterface {
-  const { method, value, field } = short;
-  const { answer } = INTERFACES[name];
-  const inQuery = method === 'GET';
-  const card = { iccid: '{iccid}' };
-  return {
-    ...short,
-    method: method ?? 'POST',
-    query: inQuery ? card : null,
-    body: inQuery ? null : card,
-    value: value ?? (field === null && answer !== null ? `data.${answer.field}` : null),
-  };
 }
 
 function complete(name: InterfaceName, given: InterfaceValues, known: KnownOfReadings): GatewayInterface {
@@ -148,12 +122,11 @@ function readingOf(
   given: InterfaceValues,
   { unitWords }: KnownOfReadings,
 ): Reading | null {
-  const { field, remaining, total, trueValues, unit, unitValue, missingValue: missing } = given;
+  const { value, remaining, total, trueValues, unit, unitValue, missingValue: missing } = given;
   const { answer } = INTERFACES[name];
   if (answer === null) return null;
   if (remaining !== null && total !== null)
     return { kind: 'remainder', remaining, total, unit, unitValue, unitWords, missing };
-  const value = field === null ? given.value : `data.${field}`;
   if (value === null) return null;
   switch (answer.kind) {
     case 'verified':

@@ -86,16 +86,13 @@ function textOf(name: string, directory: string): { text: string; origin: string
 /** What a key of the config file replaces in the profile besides the same key; empty: the whole interface. */
 const INSTEAD: Readonly<Record<string, string>> = {
   path: '',
-  value: 'field',
-  field: 'value',
   unit: 'unit_value',
   unit_value: 'unit',
 };
 
 /**
  * The profile under the config file. What the config file says about a key replaces what the profile says; an interface to
- * which the config file gives a path replaces the interface of the profile as a whole; value and its short form, and unit and its
- * place, replace each other.
+ * which the config file gives a path replaces the interface of the profile as a whole; unit and its place replace each other.
  */
 export function underConfigFile(profile: ConfigFile, { values }: ConfigFile): ConfigFile['values'] {
   const replaced = [...values.keys()].flatMap((path) => {

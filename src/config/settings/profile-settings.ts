@@ -174,11 +174,6 @@ const INTERFACE_FIELDS = {
     doc: 'Where the value is in the answer; in a batch, in each item. `.` is the whole answer, JSON or text.',
     answers: ANY_ANSWER,
   },
-  field: {
-    kind: text('field name'),
-    doc: 'Short form of value: data.FIELD.',
-    answers: ANY_ANSWER,
-  },
   unit: {
     kind: oneOf(DATA_UNITS),
     doc: 'Unit of the volume: KB is 1,000 bytes, KiB 1,024; MB by default. A unit behind the number must agree with it.',

@@ -205,8 +205,8 @@ gateway:
   max_response_bytes: 4096
   stopped_statuses: [stopped, 停机]
   interfaces:
-    flow: { method: GET, path: /v2/usage, field: mb }
-    stop: { path: /v2/stop }
+    flow: { method: GET, path: /v2/usage, query: { iccid: "{iccid}" }, value: data.mb }
+    stop: { path: /v2/stop, body: { iccid: "{iccid}" } }
 polling: { lease_ms: 5000, card_cache_ttl_seconds: 10m }
 `,
     });

@@ -199,14 +199,14 @@ stopped_statuses: [off, 2, true]`,
   });
 
   it.each([
-    ['field: used', 'value: data.usage.used', 'data.usage.used'],
-    ['value: data.usage.used', 'field: used', 'data.used'],
-  ])('a profile that says %s is under a config file that says %s', async (inProfile, inConfig, value) => {
-    const { interfaces } = await load({
-      profile: `interfaces: { flow: { path: "/{iccid}", ${inProfile} } }`,
-      config: `interfaces: { flow: { ${inConfig} } }`,
-    });
-    expect(interfaces.flow?.reading).toMatchObject({ value });
+    ['in a config file', (flow: string) => ({ config: flow })],
+    ['in a profile', (flow: string) => ({ profile: flow })],
+  ])('the short form of 0.2.0 is refused %s, with what to write', async (_, given) => {
+    const shown = async (flow: string) => (await refusal(given(`interfaces: { flow: { ${flow} } }`))).message;
+    expect(await shown('path: /v2/usage, field: mb')).toMatch(
+      /interfaces\.flow\.field is gone: write value: data\.FIELD, and name the card .*body: \{ iccid/,
+    );
+    expect(await shown('path: /v2/usage, value: data.mb')).toMatch(/no card is named: put \{iccid\} in path/);
   });
 
   it('may be left out: the config file alone describes a gateway over the default profile', async () => {
@@ -278,7 +278,6 @@ describe('a profile that cannot work is refused, with the place', () => {
       flow('path: /usage, value: used'),
       /gateway\.interfaces\.flow: no card is named: put \{iccid\}/,
     ],
-    ['the short form of a config file', flow('path: /usage'), /no card is named/],
     ['no path', flow('value: used'), /flow: path is missing \(or write enabled: off/],
     ['no value', flow('path: "/{iccid}"'), /flow: value is missing \(or remaining and total\)/],
     ['remaining alone', flow('path: "/{iccid}", remaining: left'), /remaining and total belong together/],
@@ -287,7 +286,6 @@ describe('a profile that cannot work is refused, with the place', () => {
       flow('path: "/{iccid}", value: a, remaining: b, total: c'),
       /both value and remaining/,
     ],
-    ['value and field', flow('path: "/{iccid}", value: a, field: b'), /both value and field/],
     [
       'an unknown placeholder',
       flow('path: "/{imsi}", value: a'),
