@@ -73,6 +73,7 @@ function open(auth: Partial<GatewayChanges['auth']> = {}): GatewayClient {
   const profile = gatewayConfig({
     ...{ url: gateway.url, username: 'fleet', password: 'the-password' },
     auth: { ...defaultsOf(SETTINGS.auth), ...LOGIN, ...auth },
+    errors: { path: 'code', message: 'msg', throttled: [], unknownCard: [], auth: ['1010'] },
   });
   const log = pino({ base: null }, { write: (line: string) => void lines.push(line) });
   const client = new GatewayClient(profile, {
@@ -143,6 +144,10 @@ describe.each(SIGNED_OUT)('a session that ended, as %s says', (_, how) => {
 it.each([
   ['440 Login Time-out, of IIS', answer(440, '<html><body>Your session has expired.</body></html>')],
   ['419 Page Expired, of Laravel', answer(419, '{"message":"CSRF token mismatch."}')],
+  [
+    'a code of Tuya that the profile lists',
+    answer(200, '{"code":1010,"msg":"token is expired","success":false}'),
+  ],
 ])('a session that ended begins again after %s', async (_, how) => {
   signOut = how;
   const client = open();
@@ -237,8 +242,14 @@ describe('a token outside of the body', () => {
   });
 });
 
-it('a token server that refuses is asked again when it says', async () => {
-  issue = () => answer(429, '', { 'retry-after': '30' });
+it.each([
+  ['Retry-After', () => ({ 'retry-after': '30' })],
+  [
+    'its quota, as that of Auth0 does',
+    () => ({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(clock.now() / 1_000 + 30) }),
+  ],
+])('a token server that refuses is asked again when it says so by %s', async (_, headers) => {
+  issue = () => answer(429, '', headers());
   const client = open();
   const failed = (await call(client)) as GatewayError;
   expect(failed).toMatchObject({ failure: 'connect', message: 'no token: HTTP 429 of the token server' });
