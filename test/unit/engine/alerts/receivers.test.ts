@@ -423,6 +423,21 @@ describe('a message to a receiver', () => {
     expect(await send('mattermost', url)).toMatchObject({ error: expect.stringMatching(error), taken: null });
   });
 
+  it.each([
+    ['refuses it', 400],
+    ['says with 200 that it failed', 200],
+    ['is busy', 503],
+  ])('shows no secret where the receiver repeats it and %s', async (_, status) => {
+    const echo: Fake['says'] = ({ headers, raw }) => {
+      const key = String(headers['x-gotify-key']);
+      return [status, { error: `no ${key} ${encodeURIComponent(key)} in ${raw}`, errorDescription: key }];
+    };
+    const { origin } = await started(echo);
+    const result = await send('gotify', `${origin}/message`, { secret: SECRET });
+    expect(result.error).toMatch(/^answered \d{3}: .*\*\*\*/);
+    expect(JSON.stringify(result)).not.toMatch(/0123456789/);
+  });
+
   it('goes to no private address, wherever its URL is from', async () => {
     const receiver = {
       ...receiverAt('pagerduty', 'http://10.0.0.1/v2/enqueue', null),
