@@ -1,6 +1,7 @@
-// The shipped profiles, each against a gateway written from the same description: `gateway try` with a card that is unknown, has no
-// usage yet, or is another one, and for vendors that know a card by an id of their own a fleet that the daemon polls and stops. Such
-// fleets of the other vendors: test/long/gateways.
+// Shipped profiles, one or more for each mechanism, against a gateway written from the same description: `gateway try` with a card that
+// is unknown, has no usage yet, or is another one, and for vendors that know a card by an id of their own a fleet that the daemon
+// polls and stops. Such fleets of other vendors: test/long/gateways. Profiles without a gateway here:
+// test/unit/gateway/call/answers-of-vendors.test.ts.
 import { afterEach, describe, expect, it } from 'vitest';
 import { cliHere } from '../../support/cli-here.ts';
 import { firstRows } from '../../support/effort.ts';
@@ -10,8 +11,6 @@ import { EMNIFY_APPLICATION, type EmnifyGateway, startEmnify } from '../../suppo
 import { HOLOGRAM_CREDENTIALS, startHologram } from '../../support/gateways/hologram.ts';
 import { GSL_TOKEN, startHuaweiGsl } from '../../support/gateways/huawei-gsl.ts';
 import { ONELINK_APPLICATION, startOneLink } from '../../support/gateways/onelink.ts';
-import { OCS_TOKEN, startTelcoVisionOcs } from '../../support/gateways/telco-vision-ocs.ts';
-import { startTelnyx, TELNYX_KEY } from '../../support/gateways/telnyx.ts';
 import { startTwilio, TWILIO_CREDENTIALS } from '../../support/gateways/twilio-super-sim.ts';
 import type { VendorGateway } from '../../support/gateways/vendor-gateway.ts';
 import type { VendorIds } from '../../support/gateways/vendor-ids.ts';
@@ -46,12 +45,6 @@ const HOLOGRAM = {
   path: '/api/1',
   credentials: basic(HOLOGRAM_CREDENTIALS),
   start: startHologram,
-};
-const TELNYX = {
-  profile: 'telnyx',
-  path: '/v2',
-  credentials: { CARDPOLL_GATEWAY_TOKEN: TELNYX_KEY },
-  start: startTelnyx,
 };
 const TWILIO = {
   profile: 'twilio-super-sim',
@@ -104,7 +97,7 @@ async function trying<V extends Vendor>(described: Described<V>) {
   return { ...vendor, vendor, attempt, usedBytes };
 }
 
-const WITH_IDS: ReadonlyArray<Described<WithIds>> = [EMNIFY, TWILIO, HOLOGRAM, TELNYX];
+const WITH_IDS: ReadonlyArray<Described<WithIds>> = [EMNIFY, TWILIO, HOLOGRAM];
 const VENDORS: readonly Described[] = [
   ...WITH_IDS,
   {
@@ -133,12 +126,6 @@ const VENDORS: readonly Described[] = [
     path: '/v5',
     credentials: basic({ username: ONELINK_APPLICATION.appid, password: ONELINK_APPLICATION.password }),
     start: startOneLink,
-  },
-  {
-    profile: 'telco-vision-ocs',
-    path: '',
-    credentials: { CARDPOLL_GATEWAY_TOKEN: OCS_TOKEN },
-    start: async () => ({ gateway: await startTelcoVisionOcs() }),
   },
 ];
 
@@ -188,27 +175,13 @@ describe.each<Described>(VENDORS)('$profile', (described) => {
   });
 });
 
-describe.each<Described & { readonly error: string; readonly reason: string }>([
-  { ...HOLOGRAM, error: 'card', reason: 'the list of the answer does not have this card' },
-  { ...TELNYX, error: 'malformed', reason: `the answer is about another card: ${ICCID}` },
-])('$profile', ({ error, reason, ...described }) => {
-  it('reads nothing by the id of another card', async () => {
-    const { attempt, usedBytes } = await trying(described);
-    usedBytes(777_000_000);
-    const { code, flow, status } = await attempt(OTHER);
-    expect(code).toBe(1);
-    for (const tried of [flow, status]) expect(tried).toMatchObject({ value: null, error, reason });
-  });
-});
-
-it.each(['KB', 'GB'] as const)('telnyx: reads a volume in %s', async (unit) => {
-  const { attempt, vendor, usedBytes } = await trying(TELNYX);
-  vendor.unit = unit;
-  usedBytes(1_234_500_000);
-  expect(await attempt(ICCID, '--interface', 'flow')).toMatchObject({
-    code: 0,
-    flow: { value: 1_234.5 },
-  });
+it('hologram: reads nothing by the id of another card', async () => {
+  const { attempt, usedBytes } = await trying(HOLOGRAM);
+  usedBytes(777_000_000);
+  const { code, flow, status } = await attempt(OTHER);
+  expect(code).toBe(1);
+  const reason = 'the list of the answer does not have this card';
+  for (const tried of [flow, status]) expect(tried).toMatchObject({ value: null, error: 'card', reason });
 });
 
 it('twilio-super-sim: shows by the status what usage does not', async () => {
