@@ -127,7 +127,7 @@ export const ANSWERS = section('gateway.', null, {
   }),
   module: optional({
     kind: text('file'),
-    doc: 'JavaScript file, relative to the file that names it, with sign(request) or read(interface, response, cards) for what a profile cannot say (docs/gateways.md). Runs with the rights of the daemon.',
+    doc: 'JavaScript file, relative to the file that names it, with sign(request) or read(interface, response, cards) for what a profile cannot say (docs/gateway-modules.md). Runs with the rights of the daemon.',
   }),
   units: optional<UnitWords>({
     kind: UNIT_WORDS,

@@ -1,4 +1,4 @@
-// What a module of the operator's own may do for calls to the gateway that no profile can describe (docs/gateways.md prints
+// What a module of the operator's own may do for calls to the gateway that no profile can describe (docs/gateway-modules.md prints
 // these types): sign a request, and read an answer. Both functions answer at once: a promise is an error.
 
 export interface GatewayModule {

@@ -17,7 +17,7 @@ const EMPTY = ' (an empty list)';
 const UNNAMED = ' (only a module can read what is in it)';
 
 const PROXY_ADVICE =
-  'check that the proxy runs and lets this machine through to the server; hosts that need no proxy are named in NO_PROXY (docs/gateways.md, "Behind a proxy")';
+  'check that the proxy runs and lets this machine through to the server; hosts that need no proxy are named in NO_PROXY (docs/proxy.md)';
 
 /** What to change when a call of a trial did not fit the profile. */
 export function adviceFor(

@@ -1,5 +1,5 @@
 // Which proxy a request goes through, by the variables that most programs read. The one definition: connections, the doctor and the logs
-// all ask here. The rules are in docs/gateways.md, "Behind a proxy". Resolves no names.
+// all ask here. The rules are in docs/proxy.md. Resolves no names.
 import { BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { isLoopback, parseAddressRange, serverIn } from '../addresses.ts';

@@ -1,5 +1,5 @@
 // The profiles that cardpoll ships: what an operator reads at their head, what they must not contain, and that the worked
-// examples of docs/gateways.md show them as they are.
+// examples of docs/gateways.md and the types in docs/gateway-modules.md are as they are.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -86,8 +86,10 @@ describe.each(VENDORS)('%s', (file) => {
   });
 });
 
-describe('docs/gateways.md', () => {
-  const page = readFileSync(fileURLToPath(new URL('../../../../docs/gateways.md', import.meta.url)), 'utf8');
+describe('the pages about gateways', () => {
+  const pageOf = (name: string) =>
+    readFileSync(fileURLToPath(new URL(`../../../../docs/${name}.md`, import.meta.url)), 'utf8');
+  const page = pageOf('gateways');
   const examples = [...page.matchAll(/^### .*: `([\w-]+)`$([\s\S]*?)(?=^##)/gm)].map(
     ([, name = '', text = '']) => ({
       name,
@@ -105,7 +107,7 @@ describe('docs/gateways.md', () => {
       /^[\s\S]*?(?=export interface GatewayModule)/,
       '',
     );
-    expect(page).toContain(types.trimEnd().replaceAll(/^(?=.)/gm, '    '));
+    expect(pageOf('gateway-modules')).toContain(types.trimEnd().replaceAll(/^(?=.)/gm, '    '));
   });
 
   it.each(examples)('shows $name as it is shipped', ({ name, lines }) => {

@@ -147,8 +147,8 @@ describe('read', () => {
     expect(await call('card_status')).toEqual({ value: 'ON' });
   });
 
-  it('does what docs/gateways.md shows', async () => {
-    const page = readFileSync(new URL('../../../../docs/gateways.md', import.meta.url), 'utf8');
+  it('does what docs/gateway-modules.md shows', async () => {
+    const page = readFileSync(new URL('../../../../docs/gateway-modules.md', import.meta.url), 'utf8');
     const example =
       /(?<=^ {4})\/\/ ours\.mjs[\s\S]*?(?=^\S)/m.exec(page)?.[0].replaceAll(/^ {4}/gm, '') ?? '';
     const { gateway, call } = await started(
