@@ -352,20 +352,19 @@ export function stopAbandoned(
 interface OrderedStop {
   readonly by: Pick<Actor, 'name'>;
   readonly reason: string;
-  /** A run hands its cards out over time, and may hand out this one later: its step leaves the card out then. */
-  readonly mayBeHandedOut: boolean;
 }
 
 /**
- * An operator orders the stop of a card that is not known as stopped, that waits to be resumed (the call may have been made), or that a
- * run may hand out later. While a call of its resume may be under way, the stop is claimed and not charged: it is neither called nor done.
- * @returns null: the card is stopped already.
+ * An operator orders the stop of a card. One that is stopped already is the operator's from then on: no run over stops resumes it, and a
+ * run that may hand it out later leaves it out. While a call of its resume may be under way, the stop is claimed and not charged: it is
+ * neither called nor done.
+ * @returns null: there is no such card.
  */
-export function stopOrdered(facts: CardOrders, { by, reason, mayBeHandedOut }: OrderedStop): Changes | null {
+export function stopOrdered(facts: CardOrders, { by, reason }: OrderedStop): Changes | null {
   const { card, now, usage, resumes } = facts;
   const waiting = resumes.filter(({ state }) => state === 'waiting');
   const former = resumes.filter((resume) => isFormerCall(resume, now));
-  if (card === null || (card.stopped && waiting.length + former.length === 0 && !mayBeHandedOut)) return null;
+  if (card === null) return null;
   const calls = [...former, ...waiting.filter((resume) => mayTakeEffect(resume, now))];
   const ends = calls.flatMap(({ claimedUntil }) => claimedUntil ?? []);
   const callEnds = ends.length === 0 ? null : Math.max(...ends);

@@ -135,7 +135,7 @@ export class StopOperations {
 
   /**
    * Orders the stop of a card, whatever it has used.
-   * @throws CardpollError `not_found`; `conflict` in mode observe, when the card is stopped, or if no stop is offered.
+   * @throws CardpollError `not_found`; `conflict` in mode observe, or if no stop is offered.
    */
   async order(actor: Actor, cardIdOrIccid: string, reason: string): Promise<OrderedStopReport> {
     const { records, audit, calendar, clock } = this.deps;
@@ -147,9 +147,6 @@ export class StopOperations {
       const answer = await inTurn.stops.order(cardId, month, { by: actor.name, reason });
       if (answer === 'unknown_card') {
         throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardIdOrIccid}`);
-      }
-      if (answer === 'already_stopped') {
-        throw new CardpollError('conflict', 'already_stopped', `card ${cardId} is already stopped`);
       }
       note({ action: 'stops.order', object: `card ${cardId}`, before: null, after: { month, reason } });
       return { cardId, state: 'requested' };

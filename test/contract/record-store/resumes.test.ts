@@ -599,7 +599,6 @@ describeRecordStore('resumes', (db) => {
         after: { stopped: true, authority: 'operator' },
       });
       expect(await stateOf(cardId)).toBe('done');
-      expect(await order(cardId)).toBe('already_stopped');
     });
 
     it('stops the card that a call under way resumes', async () => {
@@ -714,10 +713,16 @@ describeRecordStore('resumes', (db) => {
       expect(await fill(db.store, next.id)).toMatchObject({ total: 1, skipped: 1 });
     });
 
-    it('does not touch a stopped card that is in no run', async () => {
-      await emptyRun(db.store, { cardIds: [2] });
-      await emptyRun(db.store, { sinceMs: 0, carrierId: 77 });
-      expect(await order(1)).toBe('already_stopped');
+    it("makes the stop of a card that is stopped the operator's, so that no run over stops resumes it", async () => {
+      expect(await db.store.resumes.preview({ sinceMs: 0, carrierId: null })).toMatchObject({ total: 3 });
+      expect(await order(1)).toBe('ordered');
+      expect(await db.store.stops.complete(simOf(1), MONTH)).toMatchObject({
+        before: { stopped: true },
+        after: { authority: 'operator' },
+      });
+      expect(await stateOf(1)).toBe('done');
+      expect(await db.store.resumes.preview({ sinceMs: 0, carrierId: null })).toMatchObject({ total: 2 });
+      expect(await order(1), 'again').toBe('ordered');
     });
 
     it('keeps its card out of a run that hands it out later', async () => {
@@ -735,7 +740,7 @@ describeRecordStore('resumes', (db) => {
       await db.store.resumes.cancel(id);
       await db.sql('UPDATE card_resumes SET due_at = clock_timestamp()');
       expect(await takenOrders(db.store, 'resume')).toEqual([]);
-      expect([await order(1), await order(2)]).toEqual(['ordered', 'already_stopped']);
+      expect(await order(1)).toBe('ordered');
       expect(await complete(1, id)).not.toBeNull();
       expect(await stateOf(1)).toBe('requested');
     });

@@ -192,16 +192,11 @@ export interface StopRecords {
    */
   dismiss(cardIds: readonly number[] | null, decision: StopDecision): Promise<readonly number[]>;
   /**
-   * Orders the stop of one card, whatever it has used, also if it was stopped and resumed in this month. Cancels an open
-   * resume of the card, also of a card that is stopped, whose stop is then done when a poll sees it; while a call of the
-   * resume may be under way, the stop waits for its end. Two statements: call it in a transaction, and roll back what is not
-   * ordered.
+   * Orders the stop of one card, whatever it has used, also if it was stopped and resumed in this month. The stop of a card that
+   * is stopped is done once its status is seen, and is the operator's. Cancels an open resume of the card; while a call of the
+   * resume may be under way, the stop waits for its end. Two statements: call it in a transaction.
    */
-  order(
-    cardId: number,
-    month: string,
-    decision: StopDecision,
-  ): Promise<'ordered' | 'already_stopped' | 'unknown_card'>;
+  order(cardId: number, month: string, decision: StopDecision): Promise<'ordered' | 'unknown_card'>;
   /**
    * Removes stops that are not wanted any more (the allowance was raised, the usage corrected, the month is over, the card was
    * removed or stopped otherwise): held and observed ones, and those whose last call had no effect for a day. Works in steps: call again with the last card id. @returns the card ids it

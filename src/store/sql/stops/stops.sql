@@ -138,12 +138,6 @@ RETURNING s.card_id
 -- A step of a run either has handed out its cards before the order, or leaves the ordered card out.
 SELECT FROM resume_runs WHERE steps_left FOR SHARE
 
--- name: stops.mayBeHandedOut
--- Returns a row if a run may hand out this card later. $1 card id.
-SELECT FROM resume_runs run JOIN cards c ON c.card_id = $1::bigint
-WHERE run.steps_left AND coalesce(run.carrier_id, c.carrier_id) IS NOT DISTINCT FROM c.carrier_id
-  AND (run.card_ids IS NULL OR $1::bigint = ANY (run.card_ids))
-
 -- name: stops.open
 -- Cards with a stop that is held, observed or requested, each as often as it has one. $1 card id after which, $2 stops at most.
 -- Each in the order of its index: one condition for all would sort all of them each time.

@@ -119,14 +119,12 @@ export function sqlStops(client: SqlClient): StopRecords {
 
     async order(cardId, month, { by, reason }) {
       await db.run('lockHandOut');
-      const mayBeHandedOut = await db.hasRow('mayBeHandedOut', cardId);
-      const order = { by: { name: by }, reason, mayBeHandedOut };
+      const order = { by: { name: by }, reason };
       const changed = await orders.change({
         ...{ cardId, month, counts: false },
         decide(facts) {
           const changes = stopOrdered(facts, order);
-          if (changes !== null) return ['ordered' as const, changes];
-          return [facts.card === null ? ('unknown_card' as const) : ('already_stopped' as const), null];
+          return [changes === null ? ('unknown_card' as const) : ('ordered' as const), changes];
         },
       });
       if (changed === null)

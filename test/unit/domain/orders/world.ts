@@ -491,7 +491,7 @@ const jobEnds: FleetEvent = (world) => {
 const isOrderedStopped: CardEvent = (world, index) => {
   const facts = factsOf(world, world.cards[index] as WorldCard);
   const { card } = facts;
-  const order = { by: { name: 'alice' }, reason: 'stolen', mayBeHandedOut: false };
+  const order = { by: { name: 'alice' }, reason: 'stolen' };
   const changes = stopOrdered(facts, order);
   if (changes === null || card === null) return null;
   const spared = world.spared.filter((key) => key !== sparedKey(card, world.month));
