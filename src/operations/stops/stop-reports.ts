@@ -76,6 +76,19 @@ export const stopModeReport = report('StopMode', {
         .date()
         .nullable()
         .describe('When an operator accepted the readings; null: all stops are held'),
+      sample: z
+        .array(
+          z.object({
+            cardId: z.int(),
+            carrierId: z.int(),
+            beforeMb: z
+              .number()
+              .nullable()
+              .describe('What the gateway showed before its last step; null: it has grown without one'),
+            shownMb: z.number().describe('What it showed when the stop was judged'),
+          }),
+        )
+        .describe('Up to ten of the cards that went over their package since shortly before it'),
     })
     .nullable()
     .describe('A jump of the readings of the whole fleet or of a carrier; null: there is none'),

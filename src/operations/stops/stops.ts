@@ -156,7 +156,11 @@ export class StopOperations {
   async #modeOf({ stopControl }: Control): Promise<StopModeReport> {
     const { setMode, jump } = await stopControl.read();
     const setting = this.deps.stops.mode;
-    return { ...modeOf(setMode, setting), setting, jump: jump === null ? null : dated(jump) };
+    return {
+      ...modeOf(setMode, setting),
+      setting,
+      jump: jump === null ? null : { ...dated(jump), sample: await sampleOf(stopControl) },
+    };
   }
 
   /** @throws CardpollError `conflict` while stops are only observed. */
@@ -211,6 +215,14 @@ export class StopOperations {
   }
 }
 
+/** By which an operator compares what is shown with what was. */
+async function sampleOf(stopControl: Control['stopControl']) {
+  const over = await stopControl.overSinceJump();
+  return over.slice(0, SAMPLED).map(({ cardId, carrierId, beforeMb, shownMb }) => ({
+    ...{ cardId, carrierId, beforeMb, shownMb },
+  }));
+}
+
 /** @returns the version of what an operator sets; a jump of the readings begins and ends by itself. */
 export function modeVersion({ mode, source, since }: StopModeReport): string {
   return versionOf([mode, source, since]);
@@ -229,6 +241,8 @@ function cardsOf({ cardIds, all }: HeldStops): CardList | null {
 }
 
 /** The records decide about so many stops at a time. */
+/** Cards of a jump that are shown. */
+const SAMPLED = 10;
 const STEP = 10_000;
 
 /** @param ids null: any. */

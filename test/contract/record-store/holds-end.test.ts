@@ -126,8 +126,8 @@ describeRecordStore('the end of holds', (db) => {
     await claim(12);
     const found = await stopControl.overSinceJump();
     expect(found.toSorted((a, b) => a.shownMb - b.shownMb)).toMatchObject([
-      { beforeMb: 200, shownMb: 1_600 },
-      { beforeMb: null, shownMb: 2_400 },
+      { cardId: 11, carrierId: expect.any(Number), beforeMb: 200, shownMb: 1_600 },
+      { cardId: 12, beforeMb: null, shownMb: 2_400 },
     ]);
     expect([await stopControl.noteStep(), await stopControl.noteStep()]).toEqual([true, false]);
     expect(await stopControl.jump()).toMatchObject({ isStep: true });

@@ -133,6 +133,7 @@ describe('the mode', () => {
       accepted_at: null,
       carrier_id: null,
       is_step: false,
+      sample: [],
     });
     expect((await setMode('observe')).body.jump).toMatchObject({ accepted_at: null });
     expect((await setMode('enforce')).body.jump).toMatchObject({ accepted_at: expect.any(String) });

@@ -7,7 +7,7 @@ import { oneOf } from '../../../config/kinds.ts';
 import { STOP_FILTERS, STOP_MODES, type StopMode } from '../../../domain/stops/stop.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { stopColumns } from '../../../terminal/reports/stop-table.ts';
-import { fieldList, listTable } from '../../../terminal/table.ts';
+import { type Field, fieldList, listTable } from '../../../terminal/table.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
@@ -100,6 +100,8 @@ async function plannedMode(context: CommandContext, wanted: StopMode, reason: st
   return stopModeChange([body.mode, wanted], isHolding ? jumpText(jump) : null, calls, reason);
 }
 
+type SampledCard = NonNullable<StopModeBody['jump']>['sample'][number];
+
 const stopModeFields = fieldList<StopModeBody>((body, style) => [
   ['mode', style.text(body.mode, body.mode === 'observe' ? 'yellow' : 'green')],
   ['source', style.text(body.source)],
@@ -108,7 +110,13 @@ const stopModeFields = fieldList<StopModeBody>((body, style) => [
   ['reason', style.text(body.reason)],
   ['setting', style.text(body.setting)],
   ['jump', style.text(body.jump === null ? null : jumpText(body.jump))],
+  ...(body.jump?.sample ?? []).map((card): Field => [`card ${card.card_id}`, style.text(stepText(card))]),
 ]);
+
+function stepText({ carrier_id: carrier, before_mb: before, shown_mb: shown }: SampledCard): string {
+  const was = before === null ? 'no step' : `${rounded(before)} MB before, x${rounded(shown / before)}`;
+  return `${rounded(shown)} MB shown, ${was} (carrier ${carrier})`;
+}
 
 function jumpText(jump: NonNullable<StopModeBody['jump']>): string {
   const [baseline, recent] = [jump.baseline_mb_per_hour, jump.recent_mb_per_hour].map(rounded);

@@ -4,7 +4,7 @@
 import type { AuditEntry } from '../../../domain/audit.ts';
 import type { NamedCard } from '../../../domain/cards/card.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
-import type { OverCard, SteppedCard } from '../../../domain/results/fleet-level.ts';
+import type { OverCard } from '../../../domain/results/fleet-level.ts';
 import type { JumpEnd } from '../../../domain/results/usage-growth.ts';
 import type {
   HoldEnd,
@@ -260,6 +260,10 @@ export interface StopControl {
   readonly resumedDay: number;
 }
 
+export interface CardOfJump extends OverCard {
+  readonly cardId: number;
+}
+
 export interface StopControlRecords {
   read(): Promise<StopControl>;
   /** Sets the mode for the whole fleet, in force with the next claim; mode enforce also accepts a jump of the readings. */
@@ -273,7 +277,7 @@ export interface StopControlRecords {
    */
   beginJump(jump: JumpBegun): Promise<boolean>;
   /** @returns some 200 of the cards that are over their package, the latest first: whose stop was judged since the present jump began. */
-  overSinceJump(): Promise<readonly SteppedCard[]>;
+  overSinceJump(): Promise<readonly CardOfJump[]>;
   /** @returns the same, in the last `windowMs`, without those of a carrier whose jump is on. */
   overSince(windowMs: number): Promise<readonly OverCard[]>;
   /** @returns how many stops of cardpoll's own decision may be called until readings were compared again. */

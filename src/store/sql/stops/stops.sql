@@ -21,7 +21,7 @@ s.state = ANY ($1::text[]) AND (NOT $5::boolean OR coalesce(s.authority, '') = '
 -- part: overSince
 -- Cards that are over their package, by stops of cardpoll's own decision: with what they showed before their last step, and when the stop was
 -- judged, whatever came of it. By time of the stop.
-SELECT c.carrier_id, u.jump_from_mb AS before_mb, s.reading_mb AS shown_mb, s.requested_at,
+SELECT s.card_id, c.carrier_id, u.jump_from_mb AS before_mb, s.reading_mb AS shown_mb, s.requested_at,
   s.state = 'requested' AND s.charged_at IS NULL AS waits
 FROM of_jump CROSS JOIN LATERAL (
   SELECT * FROM card_stops

@@ -8,7 +8,7 @@ import { movedOn, type StopCounts } from '../../../domain/orders/stop-budget.ts'
 import { stopOrdered } from '../../../domain/orders/stop-outcomes.ts';
 import { stoppedWithin } from '../../../domain/orders/stopped-within.ts';
 import type { SliceOf } from '../../../domain/page.ts';
-import type { OverCard, SteppedCard } from '../../../domain/results/fleet-level.ts';
+import type { OverCard } from '../../../domain/results/fleet-level.ts';
 import { SEEN_WITHIN_MS } from '../../../domain/results/usage-growth.ts';
 import {
   OVER_RUNNING_COUNTED,
@@ -23,6 +23,7 @@ import {
 } from '../../../domain/stops/stop.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import type {
+  CardOfJump,
   CardStop,
   ListedStop,
   StopControl,
@@ -187,7 +188,7 @@ export function sqlStopControl(client: SqlClient): StopControlRecords {
     jump: () => db.first('readJump'),
     overSinceJump: () =>
       walkingIndexes(client, (tx) =>
-        sql.on(tx).rows<SteppedCard>('overSinceJump', JUMP_SAMPLE, SEEN_WITHIN_MS),
+        sql.on(tx).rows<CardOfJump>('overSinceJump', JUMP_SAMPLE, SEEN_WITHIN_MS),
       ),
     overSince: (windowMs) =>
       walkingIndexes(client, (tx) => sql.on(tx).rows<OverCard>('overSince', JUMP_SAMPLE, windowMs)),

@@ -38,7 +38,8 @@ beforeEach(() => {
         jump = { ...begun, sinceMs: clock.now(), acceptedAtMs: null };
         return true;
       },
-      overSinceJump: async () => over,
+      overSinceJump: async () =>
+        over.map((card, cardId) => ({ ...card, cardId, carrierId: 7, requestedAtMs: 0, waits: false })),
       noteStep: async () => {
         const isNew = jump?.isStep === false;
         if (jump !== null) jump = { ...jump, isStep: true };
