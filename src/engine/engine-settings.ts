@@ -3,7 +3,7 @@
 import type { DaemonConfig } from '../config/daemon-config.ts';
 import type { Fleet } from '../domain/fleet.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
-import type { FlowControl, Gateway } from '../gateway/gateway.ts';
+import type { AccessWatch, FlowControl, Gateway } from '../gateway/gateway.ts';
 import type { FleetHealth } from '../health/fleet-health.ts';
 import type { Presence } from '../health/presence.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -35,7 +35,7 @@ export interface EngineDeps extends GatewayFacts {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly fleet: Fleet;
-  readonly gateway: Gateway & FlowControl;
+  readonly gateway: Gateway & FlowControl & AccessWatch;
   /** Absent without a rate limit. */
   readonly pace?: CallPace | null;
   /** host:port where this instance answers probes; null while it does not listen. */

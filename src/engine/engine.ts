@@ -166,6 +166,7 @@ export class Engine implements Service {
     const { instanceId, hostname, pid, version, roles, timeZone, stops } = this.settings;
     const { live, records } = this.deps;
     const { hits, misses } = this.#reader.counts;
+    const { fault, certificateEndsMs } = this.deps.gateway.access();
     return {
       instanceId,
       hostname,
@@ -179,6 +180,8 @@ export class Engine implements Service {
       cacheHits: hits,
       cacheMisses: misses,
       breakers: this.deps.gateway.breakers(),
+      gatewayFault: fault,
+      certificateEndsMs,
       reloadFailure: this.deps.reloadFailure(),
       logTrouble: this.deps.logTrouble(),
       failing: this.#failing(),

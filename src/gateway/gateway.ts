@@ -1,6 +1,7 @@
 // The engine's port to the upstream gateway: one call for one card, and its errors. The client (call/client.ts) never retries
 // by itself: retries go through the queue.
 
+import { type FaultKind, type GatewayFault, kindOfFailure } from '../domain/gateway-fault.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import type { BreakerReport } from '../domain/limits/breaker.ts';
 
@@ -36,6 +37,9 @@ export type GatewayFailure =
   | 'not_offered' // not sent: the profile says that the gateway does not offer the interface
   | 'aborted'; // the client was closed
 
+/** How the message of a call begins for which there was no token to be had, of OAuth 2 or a login: the gateway itself may be well. */
+const NO_TOKEN = 'no token';
+
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   constructor(
@@ -48,9 +52,17 @@ export class GatewayError extends Error {
       readonly retryAfterMs?: number;
       readonly durationMs?: number;
       readonly cause?: unknown;
+      /** How it failed, where the failure does not say it all. */
+      readonly kind?: FaultKind;
     } = {},
   ) {
     super(message, { cause: details.cause });
+  }
+
+  /** null: it is no fault of the gateway. */
+  get kind(): FaultKind | null {
+    if (this.message.startsWith(NO_TOKEN)) return 'login';
+    return this.details.kind ?? kindOfFailure(this.failure);
   }
 
   /** True when the gateway works and this card is the problem. */
@@ -144,6 +156,19 @@ export interface UpstreamGateway extends Gateway {
    * the interface's calls in flight are as old. They fail as timeouts.
    */
   endSlowCalls(interfaceName: InterfaceName, olderThanMs: number): void;
+  /** Until when the certificate of the gateway is valid, epoch milliseconds; null or absent: not known. */
+  readonly certificateEndsMs?: number | null;
+}
+
+/** Whether calls get through to the gateway, as an instance reports it. */
+export interface GatewayAccess {
+  /** How calls fail now; null: they get through, or none is made. */
+  readonly fault: GatewayFault | null;
+  readonly certificateEndsMs: number | null;
+}
+
+export interface AccessWatch {
+  access(): GatewayAccess;
 }
 
 /** What a worker may start now. */

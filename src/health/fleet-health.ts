@@ -18,7 +18,7 @@ import type { RecordStore } from '../store/ports/records/record-store.ts';
 import { fleetCapacityOf, paceShareOf } from './capacity.ts';
 import { ChangeWatch } from './change-watch.ts';
 import { type ClockGap, isStarting, readClockGap } from './fleet-faults.ts';
-import { cutOffFrom, gatewayReportOf, heldFollowUpsOf, heldInterfacesOf } from './gateway-report.ts';
+import { cutOffFrom, gatewayReportOf, heldFollowUpsOf, heldInterfacesOf, presentFaultOf } from './gateway-report.ts';
 import { fleetReasons } from './health-reasons.ts';
 import { InitStanding } from './init-standing.ts';
 import { KeptReasons } from './kept-reasons.ts';
@@ -145,6 +145,7 @@ export class FleetHealth {
     const { nowMs, instances, gateway, pauses, stops, since, rateLimits } = surroundings;
     const { readings, limits, cards, matcher, growth } = facts;
     const cutOff = cutOffFrom(instances, nowMs);
+    const fault = presentFaultOf(instances);
     const demand = perTaskType((taskType) => readings[taskType].metrics.schedule.demandPerSecond);
     const tasks = perTaskType((taskType) => {
       const judged = judgeTask(readings[taskType], {
@@ -155,6 +156,7 @@ export class FleetHealth {
         breakers: heldInterfacesOf(taskType, gateway),
         followUps: heldFollowUpsOf(taskType, gateway),
         cutOff,
+        fault,
         growth: taskType === 'carddata' ? growth : null,
         stops: taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,

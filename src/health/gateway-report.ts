@@ -3,8 +3,10 @@
 // by statistics and explain, and by the capacity, which cannot be computed meanwhile. Pure.
 
 import { dateOf } from '../domain/date-of.ts';
+import { type FaultKind, faultWords, type GatewayFault } from '../domain/gateway-fault.ts';
 import { FOLLOW_UP_INTERFACES, INTERFACE_NAMES, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
-import { type BreakerState, failsAtLogin } from '../domain/limits/breaker.ts';
+import { groupBy } from '../domain/group-by.ts';
+import type { BreakerState } from '../domain/limits/breaker.ts';
 import { percentDown, roundedOrNull, sum } from '../domain/numbers.ts';
 import { TASKS, type TaskType } from '../domain/task-type.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
@@ -15,6 +17,7 @@ export interface InterfaceReport {
   readonly breaker: BreakerState;
   readonly since: Date | null;
   readonly reason: string | null;
+  readonly kind?: FaultKind | null;
   readonly nextProbeAt: Date | null;
   readonly instances: number;
 }
@@ -40,6 +43,7 @@ function interfaceReportOf(
     breaker: shown?.state ?? 'closed',
     since: dateOf(shown?.sinceMs),
     reason: shown?.reason ?? null,
+    kind: shown?.kind ?? null,
     nextProbeAt: dateOf(shown?.nextProbeAtMs),
     instances: own.length,
   };
@@ -66,6 +70,27 @@ export function cutOffFrom(
     return [name, isLong && isFew ? holding.map(({ instanceId }) => instanceId) : []];
   });
   return new Map(found.filter(([, ids]) => ids.length > 0));
+}
+
+/** How calls fail for the workers, and for which; null: they get through. */
+export interface PresentFault extends GatewayFault {
+  /** Empty: for all. */
+  readonly instanceIds: readonly string[];
+}
+
+export function presentFaultOf(
+  instances: ReadonlyArray<Pick<InstanceInfo, 'instanceId' | 'roles' | 'gatewayFault'>>,
+): PresentFault | null {
+  const workers = instances.filter(({ roles }) => roles.includes('worker'));
+  const failing = workers.flatMap(({ instanceId, gatewayFault }) =>
+    gatewayFault ? [{ instanceId, ...gatewayFault }] : [],
+  );
+  const byKind = [...groupBy(failing, ({ kind }) => kind).values()].sort((a, b) => b.length - a.length);
+  const [most] = byKind;
+  if (most === undefined) return null;
+  const [{ kind, text }] = most;
+  const instanceIds = most.length === workers.length ? [] : most.map(({ instanceId }) => instanceId);
+  return { kind, text, instanceIds };
 }
 
 interface TaskNow {
@@ -104,7 +129,7 @@ export function heldFollowUpsOf(taskType: TaskType, { interfaces }: Breakers): I
   return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
 }
 
-type Breaker = Pick<InterfaceReport, 'interface' | 'breaker' | 'reason'>;
+type Breaker = Pick<InterfaceReport, 'interface' | 'breaker' | 'kind'>;
 
 /**
  * @param instances the live ones.
@@ -125,8 +150,8 @@ export function heldBackBy(
 }
 
 export function breakerWords(held: Breaker): string {
-  if (failsAtLogin({ state: held.breaker, reason: held.reason })) return 'the login to the gateway fails';
-  return `${interfaceWords(held)} is ${held.breaker === 'open' ? 'dead' : 'recovering'}`;
+  const words = held.breaker === 'open' ? faultWords(held.kind) : null;
+  return words ?? `${interfaceWords(held)} is ${held.breaker === 'open' ? 'dead' : 'recovering'}`;
 }
 
 export function interfaceWords({ interface: name }: Pick<InterfaceReport, 'interface'>): string {

@@ -5,6 +5,7 @@
 // metrics do not show: polling that is held back, that does not happen, or that is slower than configured.
 
 import { dateOf } from '../domain/date-of.ts';
+import { type FaultKind, faultWords, kindOfFailure } from '../domain/gateway-fault.ts';
 import {
   type Health,
   type HealthInputs,
@@ -23,7 +24,7 @@ import type { Pause } from '../store/ports/live/work-queue.ts';
 import type { LimitAdvice } from './advisor.ts';
 import { type PaceNeed, paceShortText } from './capacity.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
-import { breakerWords, type InterfaceReport, interfaceWords } from './gateway-report.ts';
+import { breakerWords, type InterfaceReport, interfaceWords, type PresentFault } from './gateway-report.ts';
 import { type LatencyInputs, latencyReasons, mergedGateway } from './latency-reasons.ts';
 import { type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import type { Cause, HealthReason } from './reason.ts';
@@ -38,7 +39,10 @@ export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | '
 /** Start of each reason by its name (see reasonName), epoch milliseconds. */
 type ReasonsSince = ReadonlyMap<string, number>;
 
-type HeldInterface = Pick<InterfaceReport, 'interface' | 'breaker' | 'reason' | 'since' | 'instances'>;
+type HeldInterface = Pick<
+  InterfaceReport,
+  'interface' | 'breaker' | 'reason' | 'kind' | 'since' | 'instances'
+>;
 
 export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyInputs, 'grows'> {
   readonly taskType: TaskType;
@@ -59,6 +63,8 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyIn
   readonly judgedSeconds: number;
   /** The last seconds, which they may be. */
   readonly present: { readonly successRate: number | null; readonly seconds: number };
+  /** How calls fail to get through to the gateway; absent: they do. */
+  readonly fault?: PresentFault | null;
   /** The failed ones of these without the held ones: kind of failure -> count. */
   readonly failedBy: Readonly<Record<string, number>>;
   /** Carriers that fail far more than the others, the worst first. */
@@ -198,6 +204,7 @@ function breakerReasons({ breakers, followUps, cutOff, present, nowMs }: TaskHea
       severity: held.breaker === 'open' && breakers.includes(held) ? 'alert' : 'warning',
       text: `${breakerWords(held)} for ${countWords(held.instances, 'instance')}${because}`,
       command: 'cardpoll doctor',
+      kind: held.kind ?? null,
     };
   });
 }
@@ -223,9 +230,9 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
     // Where nothing succeeds, the gateway itself is to be looked at, not the cards that fail.
     success_rate:
       successRate === 0
-        ? [`no poll succeeds${failureWords(inputs)}`, 'cardpoll doctor']
+        ? [`${faultStart(inputs)}no poll succeeds${failureWords(inputs)}`, 'cardpoll doctor']
         : [
-            `${percentDown(successRate ?? 0, 1)} % of polls succeed${presentWords(inputs)}${failureWords(inputs)}`,
+            `${faultStart(inputs)}${percentDown(successRate ?? 0, 1)} % of polls succeed${presentWords(inputs)}${failureWords(inputs)}`,
             'cardpoll stats failures',
           ],
     avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms on average`, 'cardpoll concurrency advise'],
@@ -240,8 +247,25 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
     const severity = verdicts[code];
     // A limit that is used up and enough is a fact.
     const isFact = code === 'concurrency_usage' && !grows(inputs);
-    return severity === 'normal' || isFact ? [] : [{ code, severity, text, command }];
+    const kind = code === 'success_rate' ? kindOf(inputs) : null;
+    return severity === 'normal' || isFact ? [] : [{ code, severity, text, command, kind }];
   });
+}
+
+/** How most of the failed polls failed; null: by their cards. */
+function kindOf({ fault, failedBy }: TaskHealthInputs): FaultKind | null {
+  const [[most = ''] = []] = Object.entries(failedBy).sort(([, a], [, b]) => b - a);
+  const kind = kindOfFailure(most);
+  return kind === 'connect' || kind === 'token' ? (fault?.kind ?? kind) : kind;
+}
+
+/** What a breaker says ten seconds later. */
+function faultStart(inputs: TaskHealthInputs): string {
+  const { fault = null } = inputs;
+  const words = fault?.kind === kindOf(inputs) ? faultWords(fault?.kind) : null;
+  if (fault === null || words === null) return '';
+  const who = fault.instanceIds.length === 0 ? '' : ` for ${fault.instanceIds.join(', ')}`;
+  return `${words}${who}: ${fault.text}: `;
 }
 
 /** The success rate leaves these polls out, so they need words of their own. A breaker or a pause explains them already. */

@@ -34,6 +34,7 @@ type TaskSurroundings = Pick<
   | 'since'
   | 'unselected'
   | 'cutOff'
+  | 'fault'
 > &
   Pick<TaskHealthInputs['readings'], 'stopMode'> & {
     readonly instances: Parameters<typeof heldBackBy>[0] & Parameters<typeof isOwnSideWell>[0];

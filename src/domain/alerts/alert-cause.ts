@@ -1,5 +1,6 @@
 // Why a rule fires, in the words that `cardpoll stats` has for it: the reasons of health. Used by the statistics, which give them, by the
 // evaluator, which writes the one of an alert into the history, and by its messages. Pure.
+import type { FaultKind } from '../gateway-fault.ts';
 import { HEALTH_LEVELS, worst } from '../health.ts';
 
 /** A reason of health (src/health), as it was when the alert fired. */
@@ -10,6 +11,8 @@ export interface AlertCause {
   /** One sentence without a full stop. */
   readonly text: string;
   readonly command: string | null;
+  /** How calls fail, where they do; absent or null: the code says all. */
+  readonly kind?: FaultKind | null | undefined;
 }
 
 /** A reason as the statistics order them: causes first, each before what follows from it. */

@@ -1,6 +1,8 @@
 // A breaker as operators see it: whether calls to a part of the gateway are held back. The rules are
 // src/gateway/flow/throttle.ts.
 
+import type { FaultKind } from '../gateway-fault.ts';
+
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export interface BreakerReport {
@@ -12,14 +14,8 @@ export interface BreakerReport {
   readonly sinceMs: number;
   /** Why it is in this state; null while closed. */
   readonly reason: string | null;
+  /** How the last call failed; null while it is not open; absent in an older version. */
+  readonly kind?: FaultKind | null;
   /** When the next call of the trickle may go; null unless open. */
   readonly nextProbeAtMs: number | null;
-}
-
-/** How the reason of a call begins for which there was no token to be had, of OAuth 2 or a login. */
-const NO_TOKEN = 'no token';
-
-/** It holds calls back because none gets a token: the gateway itself may be well. */
-export function failsAtLogin({ state, reason }: Pick<BreakerReport, 'state' | 'reason'>): boolean {
-  return state === 'open' && reason !== null && reason.includes(`: ${NO_TOKEN}`);
 }

@@ -21,12 +21,13 @@ import {
   type Pass,
   type UpstreamGateway,
 } from '../gateway.ts';
+import { ConnectionSight } from '../request/connection-fault.ts';
 import { PoolConnections, poolOf, Seat } from '../request/connections.ts';
 import { Origin, type OriginPool } from '../request/origin-pool.ts';
 import { type GatewayRequest, maskFor, type Proof } from '../request/request.ts';
 import { parseRetryAfter } from '../request/retry-after.ts';
 import { cleanText } from './clean-text.ts';
-import { DeadlineSweep, Exchange, statusError, withCode } from './exchange.ts';
+import { DeadlineSweep, Exchange, NO_CONNECTION, statusError, withCode } from './exchange.ts';
 import { type Route, type RouteDeps, routeOf } from './interface-route.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
 import { signedOut } from './session-end.ts';
@@ -34,6 +35,9 @@ import { signedOut } from './session-end.ts';
 export type GatewayClientDeps = RouteDeps & TokenDeps;
 /** A call as it was made, for `cardpoll gateway try`. */
 export type CallTrace = Pick<Ended, 'status' | 'body'> & { readonly request: GatewayRequest };
+
+/** A name that takes longer to be found is the reason for calls without a connection. */
+const UNANSWERED_MS = 500;
 
 type Cards = readonly [CalledCard, ...CalledCard[]];
 /** A call that has ended. */
@@ -69,6 +73,7 @@ export class GatewayClient implements UpstreamGateway {
   #routes: Readonly<Record<InterfaceName, Route | null>>;
   readonly #stopped: ReadonlySet<string>;
   readonly #monotonic = () => this.deps.clock.monotonic();
+  readonly #sight = new ConnectionSight(this.#monotonic);
 
   /** @param onCall gets every call when it has ended; absent: nobody looks. */
   constructor(
@@ -77,7 +82,7 @@ export class GatewayClient implements UpstreamGateway {
     private readonly onCall?: (trace: CallTrace) => void,
   ) {
     this.#origin = new Origin(profile.url, deps.proxies);
-    this.#pool = poolOf(this.#origin, profile);
+    this.#pool = poolOf(this.#origin, profile, this.#sight);
     this.#connections = new PoolConnections(profile.maxConnections, deps.clock, this.#pool);
     this.#sweep = new DeadlineSweep(this.#monotonic);
     this.#profile = { ...profile, module: watchedModule(profile.module, deps) };
@@ -137,6 +142,10 @@ export class GatewayClient implements UpstreamGateway {
     this.#sweep.endSlow(interfaceName, olderThanMs);
   }
 
+  get certificateEndsMs(): number | null {
+    return this.#sight.certificateEndsMs;
+  }
+
   isStoppedStatus(cardStatus: string): boolean {
     return this.#stopped.has(cardStatus.trim().toLowerCase());
   }
@@ -147,7 +156,7 @@ export class GatewayClient implements UpstreamGateway {
     if (isDeepStrictEqual(profile, this.#profile)) return;
     if (!isDeepStrictEqual(profile.tls, this.#profile.tls)) {
       void this.#pool.close();
-      this.#pool = this.#connections.replacePool(poolOf(this.#origin, profile));
+      this.#pool = this.#connections.replacePool(poolOf(this.#origin, profile, this.#sight));
     }
     const tokens = tokensOf(profile, this.deps);
     void this.#tokens?.close(tokens);
@@ -193,6 +202,7 @@ export class GatewayClient implements UpstreamGateway {
       body = exchange.body;
       // A bad status says more than how the connection ended, and an error code more than the status.
       error = status < 300 ? exchange.error : withCode(statusError(exchange), route.answers.errorSaid(body));
+      error = this.#unanswered(error);
       error =
         this.#origin.refusalOf(status) ?? this.#signedOut(route, exchange, request.path, proof) ?? error;
       this.onCall?.({ request, status, body });
@@ -203,6 +213,13 @@ export class GatewayClient implements UpstreamGateway {
     pass?.giveBack();
     const durationMs = Math.round((clock.monotonic() - startedAt) * 10) / 10;
     return { proof, request, status, headers, body, error, durationMs };
+  }
+
+  /** A call that got no connection because the name server does not answer. */
+  #unanswered(error: GatewayError | null): GatewayError | null {
+    const host = error?.message === NO_CONNECTION ? this.#sight.unansweredName(UNANSWERED_MS) : null;
+    if (host === null) return error;
+    return new GatewayError('connect', `no name server answers for ${host}`, { kind: 'name' });
   }
 
   #signedOut({ answers: { isEffect } }: Route, answer: Exchange, path: string, proof: Proof | null) {

@@ -10,8 +10,11 @@ import { type Dispatcher, errors } from 'undici';
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { GatewayError } from '../gateway.ts';
+import { connectionKind } from '../request/connection-fault.ts';
 import { tooLong, unpacked } from '../request/unpack.ts';
 import type { ErrorSaid } from './answer.ts';
+
+export const NO_CONNECTION = 'no connection within the deadline';
 
 const SWEEP_MS = 20;
 const NO_BYTES = Buffer.alloc(0);
@@ -116,7 +119,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #unsentError(): GatewayError {
     if (this.sendBy < Number.POSITIVE_INFINITY)
       return new GatewayError('held', 'the call could not be sent in time, so it was not made');
-    return this.mayQueue ? lateError() : new GatewayError('connect', 'no connection within the deadline');
+    return this.mayQueue ? lateError() : new GatewayError('connect', NO_CONNECTION);
   }
 
   #decodeAs(charset: string): void {
@@ -165,7 +168,9 @@ function transportError(cause: Error, sent: boolean): GatewayError {
     cause instanceof errors.HeadersOverflowError ||
     cause instanceof errors.ResponseContentLengthMismatchError;
   if (unreadable) return new GatewayError('malformed', `not HTTP: ${said}`, { cause });
-  return new GatewayError(sent ? 'network' : 'connect', said, { cause });
+  return sent
+    ? new GatewayError('network', said, { cause })
+    : new GatewayError('connect', said, { cause, kind: connectionKind(cause) });
 }
 
 /** Share of the calls in flight that may be slow while the limit is used up. */

@@ -15,9 +15,11 @@ import { type Clock, withTimeout } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Meter } from '../../platform/meter.ts';
 import {
+  type AccessWatch,
   type CalledCard,
   type FlowControl,
   type Gateway,
+  type GatewayAccess,
   type GatewayAnswer,
   GatewayError,
   type GatherMeans,
@@ -26,6 +28,7 @@ import {
   type UpstreamGateway,
 } from '../gateway.ts';
 import { CardBatch } from './card-batch.ts';
+import { FaultWatch } from './fault-watch.ts';
 import { Throttle, type ThrottleDeps } from './throttle.ts';
 
 /** Interfaces that polls begin with: permitted before a card is claimed. Other interfaces are checked at the call. */
@@ -86,11 +89,13 @@ class Calls {
   ) {}
 }
 
-export class FlowControlledGateway implements Gateway, FlowControl {
+export class FlowControlledGateway implements Gateway, FlowControl, AccessWatch {
   readonly #calls: Readonly<Record<InterfaceName, Calls>>;
+  readonly #faults: FaultWatch;
 
   constructor(private readonly deps: FlowControlDeps) {
     const { clock, random, onChange } = deps;
+    this.#faults = new FaultWatch(clock);
     this.#calls = perInterface((name) => {
       const throttle = new Throttle({ clock, random, onChange: (...change) => onChange(name, ...change) });
       return new Calls(throttle, this.#batchOf(name));
@@ -146,7 +151,10 @@ export class FlowControlledGateway implements Gateway, FlowControl {
       return answer;
     } catch (error) {
       const known = error instanceof GatewayError ? error : null;
-      if (known !== null) calls.throttle.record(known);
+      if (known !== null) {
+        calls.throttle.record(known);
+        this.#faults.note(known);
+      }
       const tookMs = clock.monotonic() - startedAt;
       if (known?.isUntried !== true) meter.gatewayCall(interfaceName, 'failed', tookMs);
       if (known?.failure === 'backpressure') await this.#hold(calls, tookMs);
@@ -214,6 +222,10 @@ export class FlowControlledGateway implements Gateway, FlowControl {
       ({ throttle }) => throttle.state === 'open' && throttle.lastFailure?.isGatewayWide,
     );
     return open !== undefined && isDown ? [{ ...open, interface: WHOLE_GATEWAY }] : reports;
+  }
+
+  access(): GatewayAccess {
+    return { fault: this.#faults.present, certificateEndsMs: this.deps.gateway.certificateEndsMs ?? null };
   }
 
   /** Without an answer of the store the call is not made either: it was certainly not sent. */

@@ -124,6 +124,7 @@ export class Throttle {
       state: this.#state,
       sinceMs: this.#sinceMs,
       reason: this.#state === 'closed' ? null : this.#reason(),
+      kind: this.#state === 'open' ? (this.#lastFailure?.kind ?? null) : null,
       nextProbeAtMs: this.#state === 'open' ? Math.round(clock.now() + untilTrickleMs) : null,
     };
   }

@@ -7,6 +7,7 @@ import type { Dispatcher } from 'undici';
 import type { GatewayConfig, GatewayTls } from '../../domain/gateway/gateway-config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { GatewayError, PASS_GOOD_FOR_MS, type Pass } from '../gateway.ts';
+import type { ConnectionSight } from './connection-fault.ts';
 import type { Origin, OriginPool } from './origin-pool.ts';
 
 /** A call that waits for a connection looks so often whether it is still wanted. */
@@ -17,7 +18,11 @@ export function tlsOptions({ ca, pair }: GatewayTls, isGateway = true) {
   return { ...pair, ...(ca === null ? {} : { ca: isGateway ? [ca] : [...rootCertificates, ca] }) };
 }
 
-export function poolOf(origin: Origin, { maxConnections, timeoutMs, tls }: GatewayConfig): OriginPool {
+export function poolOf(
+  origin: Origin,
+  { maxConnections, timeoutMs, tls }: GatewayConfig,
+  sight: ConnectionSight,
+): OriginPool {
   // The sweep ends late calls; undici's own timeouts would only add a timer per connection.
   return origin.openPool({
     connections: maxConnections,
@@ -25,6 +30,7 @@ export function poolOf(origin: Origin, { maxConnections, timeoutMs, tls }: Gatew
     connect: { timeout: timeoutMs, ...tlsOptions(tls) },
     headersTimeout: 0,
     bodyTimeout: 0,
+    sight,
   });
 }
 

@@ -14,10 +14,13 @@ import {
   refusalText,
 } from '../../platform/proxy/proxy-tunnel.ts';
 import { GatewayError, type GatewayFailure } from '../gateway.ts';
+import type { ConnectionSight } from './connection-fault.ts';
 import { pairs } from './request.ts';
 
 interface PoolOptions extends Omit<Pool.Options, 'connect'> {
   readonly connect: buildConnector.BuildOptions & { readonly timeout: number };
+  /** Absent: nobody asks. */
+  readonly sight?: ConnectionSight;
 }
 
 export type OriginPool = Pick<Dispatcher, 'dispatch' | 'request' | 'close' | 'destroy'>;
@@ -41,17 +44,19 @@ export class Origin {
     this.#isForwarded = this.#proxy !== null && url.startsWith('http:');
   }
 
-  openPool(options: PoolOptions): OriginPool {
-    if (this.#proxy === null) return new Pool(this.#origin, options);
-    if (this.#isForwarded) return forwardingPool(this.#origin, options, this.#proxy);
-    const connect = tunnelConnector(this.#origin, options.connect, this.#proxy);
-    return new Pool(this.#origin, { ...options, connect });
+  openPool({ sight, ...options }: PoolOptions): OriginPool {
+    if (this.#isForwarded && this.#proxy !== null) return forwardingPool(this.#origin, options, this.#proxy);
+    const connect =
+      this.#proxy === null
+        ? buildConnector({ ...options.connect, ...(sight === undefined ? {} : { lookup: sight.lookup }) })
+        : tunnelConnector(this.#origin, options.connect, this.#proxy);
+    return new Pool(this.#origin, { ...options, connect: sight?.watching(connect) ?? connect });
   }
 
   /** @param status of an answer. @returns null: the proxy did not refuse. */
   refusalOf(status: number): GatewayError | null {
     if (this.#proxy === null || !this.#isForwarded || status !== PROXY_AUTHENTICATION_REQUIRED) return null;
-    return new GatewayError('connect', refusalText(this.#proxy, status));
+    return new GatewayError('connect', refusalText(this.#proxy, status), { kind: 'proxy' });
   }
 
   /**

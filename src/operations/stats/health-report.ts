@@ -1,5 +1,6 @@
 // The reports of what is wrong, of the gateway and of the stops. src/health finds them out; stats.ts reports them.
 import { z } from 'zod';
+import { FAULT_KINDS } from '../../domain/gateway-fault.ts';
 import {
   OVER_RUNNING_COUNTED,
   STOP_MODES,
@@ -21,7 +22,10 @@ export const healthReason = z.object({
     .enum(REASON_CODES)
     .nullable()
     .describe('The reason before it in the list that it follows from; null: it is a cause itself'),
+  kind: z.enum(FAULT_KINDS).nullish().describe('How calls fail, where they do'),
 });
+
+const kind = z.enum(FAULT_KINDS).nullish();
 
 const interfaceReport = z.object({
   interface: z
@@ -30,6 +34,7 @@ const interfaceReport = z.object({
   breaker: z.enum(['closed', 'open', 'half_open']).describe('The worst state of any live instance'),
   since: z.date().nullable().describe('Since when the first instance has held calls back; null while closed'),
   reason: z.string().nullable(),
+  kind: kind.describe('How the calls fail while it is open'),
   nextProbeAt: z.date().nullable(),
   instances: z.int().describe('Live instances that hold calls back'),
 });

@@ -1,4 +1,4 @@
-// What `cardpoll stats` shows: the fleet at a glance (health with its causes and the commands that help, the gateway first,
+// What `cardpoll stats` shows: the fleet at a glance (health with its causes and the commands that help, in the order of the daemon,
 // then capacity and the task types), and statistics as tables. Shows what the API says; computes nothing.
 
 import type {
@@ -8,9 +8,6 @@ import type {
   QueueBody,
   TaskBody,
 } from '../../api/client/client-bodies.ts';
-import { FOLLOW_UP_INTERFACES } from '../../domain/gateway-interface.ts';
-import { groupBy } from '../../domain/group-by.ts';
-import { failsAtLogin } from '../../domain/limits/breaker.ts';
 import { plainText } from '../../domain/plain-text.ts';
 import { calmWords, capacityFacts, type Fact, fleetFacts, numbersOf } from '../fleet-lines.ts';
 import { wordWrap } from '../line.ts';
@@ -27,15 +24,14 @@ import { type Column, type ColumnsOf, fieldList, listTable, renderTable, textOf 
 
 /** `follows`: it follows from the cause before it. */
 type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'> & { readonly follows: boolean };
-type InterfaceBody = OverviewBody['gateway']['interfaces'][number];
 
 /** Heading, causes and a table; as records the task types alone. */
 export function overviewText(overview: OverviewBody, style: Style): string {
   const table = taskTable(overview.tasks, style, style.layout.summaryColumns);
   if (!style.forPeople) return table;
   const capacity = capacityFacts(overview, numbersOf(style)).join(', ');
-  // A throttled interface is a cause already.
-  const isDown = overview.gateway.interfaces.some(({ breaker }) => breaker !== 'closed');
+  // An interface that is held back is a cause already.
+  const isDown = overview.health_reasons.some(({ code }) => code === 'breaker_open');
   const facts = fleetFacts(overview, style, capacity).filter(({ name }) => !isDown || name !== 'gateway');
   const lines = [...causeLines(overview, style), '', table.trimEnd(), ''];
   return textOf([...lines, ...facts.flatMap((fact) => factLines(fact, style))]);
@@ -44,7 +40,7 @@ export function overviewText(overview: OverviewBody, style: Style): string {
 /** The first line is the health of the whole fleet with the worst cause. */
 function causeLines(overview: OverviewBody, style: Style): string[] {
   const health = style.health(overview.health);
-  const [worst, ...others] = causesOf(overview, style);
+  const [worst, ...others] = overview.health_reasons.map((reason) => reasonCause(reason, style));
   if (worst === undefined)
     return [`${style.paint(health.text, health.tone)}: ${calmWords(overview.cards_total, overview)}`];
   const first = labelledLines(health, ': ', worst.text, style);
@@ -55,55 +51,10 @@ function causeLines(overview: OverviewBody, style: Style): string[] {
   ];
 }
 
-/** In the order of the daemon. A gateway outage is shown once, not for each task type that it affects. */
-function causesOf({ gateway, health_reasons: reasons }: OverviewBody, style: Style): Cause[] {
-  const down = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
-  if (down.length === 0) return reasons.map((reason) => reasonCause(reason, style));
-  const outages = gatewayCauses(down, style);
-  const first = reasons.findIndex(({ code }) => code === 'breaker_open');
-  const at = first < 0 ? reasons.length : first;
-  const [before, after] = [reasons.slice(0, at), reasons.slice(at)].map((part) =>
-    part.filter(({ code }) => code !== 'breaker_open').map((reason) => reasonCause(reason, style)),
-  );
-  return [...(before ?? []), ...outages, ...(after ?? [])];
-}
-
-/** Interfaces that are in the same state are one line, with the reason of the first. */
-function gatewayCauses(down: readonly InterfaceBody[], style: Style): Cause[] {
-  const states = [...groupBy(down, ({ breaker }) => breaker).values()];
-  return states
-    .sort(([a], [b]) => Number(b.breaker === 'open') - Number(a.breaker === 'open'))
-    .map((group) => gatewayCause(group, style));
-}
-
 function reasonCause({ severity, text, command, since, caused_by }: HealthReasonBody, style: Style): Cause {
   const began = since ? ` (since ${style.clockTime(since)})` : '';
   // An older daemon does not send it.
   return { severity, text: `${text}${began}`, command, follows: Boolean(caused_by) };
-}
-
-function gatewayCause(group: readonly [InterfaceBody, ...InterfaceBody[]], style: Style): Cause {
-  const { breaker, since, reason, next_probe_at: next, instances } = group[0];
-  const names = group.map((one) => one.interface);
-  const [first] = names;
-  const name =
-    first === 'gateway' ? 'gateway' : `gateway interface${names.length > 1 ? 's' : ''} ${names.join(', ')}`;
-  const state = breaker === 'open' ? 'DOWN' : 'recovering';
-  const fails = failsAtLogin({ state: breaker, reason }) ? `login to the ${name} fails` : `${name} ${state}`;
-  const began = since === null ? '' : ` since ${style.clockTime(since)}`;
-  const parts = [
-    ...(reason === null ? [] : [reason]),
-    ...(next === null ? [] : [`next probe ${style.time(next).text}`]),
-    ...(instances > 1 ? [`on ${instances} instances`] : []),
-  ];
-  const isFatal = breaker === 'open' && names.some((one) => !FOLLOW_UP_INTERFACES.includes(one));
-  const severity = isFatal ? 'alert' : 'warning';
-  return {
-    severity,
-    text: `${fails}${began}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`,
-    command: 'cardpoll doctor',
-    follows: false,
-  };
 }
 
 function linesOf(cause: Cause, style: Style): string[] {

@@ -16,6 +16,7 @@ const EXCEPTIONS: ReadonlyArray<{ name: RegExp; in: RegExp; why: string }> = [
   { name: /node/i, in: /^(store\/redis\/|doctor\.ts)/, why: 'of a Redis Cluster' },
   { name: /master/i, in: /^store\/redis\//, why: 'the word of Redis and of Sentinel' },
   { name: /replica/i, in: /^store\/redis\//, why: 'the word of Redis' },
+  { name: /^getPeerCertificate$/, in: /^gateway\/request\//, why: 'the word of TLS in Node' },
   { name: /subscriber/i, in: /^store\/redis\//, why: 'a connection that listens to a channel of Redis' },
 ];
 

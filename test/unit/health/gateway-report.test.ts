@@ -5,6 +5,7 @@ import {
   gatewayReportOf,
   heldFollowUpsOf,
   heldInterfacesOf,
+  presentFaultOf,
 } from '../../../src/health/gateway-report.ts';
 
 const breaker = (differing: Partial<BreakerReport>): BreakerReport => ({
@@ -32,6 +33,7 @@ it('shows every interface, closed where no instance holds calls back', () => {
       breaker: 'closed',
       since: null,
       reason: null,
+      kind: null,
       nextProbeAt: null,
       instances: 0,
     },
@@ -41,7 +43,7 @@ it('shows every interface, closed where no instance holds calls back', () => {
 it('shows the instance that holds back longest, and how many do', () => {
   const found = ofFlow([breaker({ sinceMs: 3_000, reason: 'later' })], [], [breaker({ sinceMs: 1_000 })]);
   expect(found).toEqual({
-    ...{ interface: 'flow', breaker: 'open', reason: 'fails', instances: 2 },
+    ...{ interface: 'flow', breaker: 'open', reason: 'fails', kind: null, instances: 2 },
     ...{ since: new Date(1_000), nextProbeAt: new Date(9_000) },
   });
 });
@@ -69,11 +71,28 @@ it('holds a task type back where its own interface is held back, or the whole ga
 });
 
 it.each([
-  ['open', 'the last with: no token: HTTP 503 of the token server', 'the login to the gateway fails'],
-  ['open', 'the last with: connect ECONNREFUSED', 'interface flow is dead'],
-  ['half_open', 'the last with: no token: HTTP 503', 'interface flow is recovering'],
-] as const)('says what fails: %s, %s', (state, reason, words) => {
-  expect(breakerWords(ofFlow([breaker({ state, reason })]) as NonNullable<ReturnType<typeof ofFlow>>)).toBe(
+  ['open', 'login', 'the login to the gateway fails'],
+  ['open', 'name', 'the name of the gateway is not found'],
+  ['open', 'refused', 'the gateway refuses connections'],
+  ['open', 'http', 'interface flow is dead'],
+  ['open', null, 'interface flow is dead'],
+  ['half_open', 'login', 'interface flow is recovering'],
+] as const)('says what fails: %s, %s', (state, kind, words) => {
+  expect(breakerWords(ofFlow([breaker({ state, kind })]) as NonNullable<ReturnType<typeof ofFlow>>)).toBe(
     words,
   );
+});
+
+it('names how calls fail for most workers, and for which where it is not all', () => {
+  const worker = (instanceId: string, kind: 'name' | 'refused' | null, roles = ['worker']) => ({
+    ...{ instanceId, roles, gatewayFault: kind && { kind, text: `words of ${kind}` } },
+  });
+  expect(presentFaultOf([worker('a', null), worker('b', 'name', ['api'])])).toBeNull();
+  expect(presentFaultOf([worker('a', 'name'), worker('b', null)])).toEqual({
+    ...{ kind: 'name', text: 'words of name', instanceIds: ['a'] },
+  });
+  expect(presentFaultOf([worker('a', 'refused'), worker('b', 'name'), worker('c', 'name')])).toMatchObject({
+    ...{ kind: 'name', instanceIds: ['b', 'c'] },
+  });
+  expect(presentFaultOf([worker('a', 'name'), worker('b', 'name')])?.instanceIds).toEqual([]);
 });

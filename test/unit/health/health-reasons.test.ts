@@ -226,6 +226,41 @@ describe('reasons of a task type', () => {
       },
     ],
     [
+      'calls do not get through, before a breaker opens',
+      {
+        successRate: 40,
+        failedBy: { connect: 30, timeout: 2 },
+        fault: { kind: 'name', text: 'getaddrinfo ENOTFOUND gw', instanceIds: ['n2'] },
+      },
+      {
+        code: 'success_rate',
+        kind: 'name',
+        text: 'the name of the gateway is not found for n2: getaddrinfo ENOTFOUND gw: 40 % of polls succeed; failures: connect 30, timeout 2',
+      },
+    ],
+    [
+      'many calls take too long, and a few are refused',
+      {
+        successRate: 40,
+        failedBy: { connect: 3, timeout: 20 },
+        fault: { kind: 'refused', text: 'connect ECONNREFUSED', instanceIds: [] },
+      },
+      {
+        code: 'success_rate',
+        kind: 'timeout',
+        text: '40 % of polls succeed; failures: timeout 20, connect 3',
+      },
+    ],
+    [
+      'the gateway refuses the token',
+      { breakers: [{ ...BREAKER, interface: 'gateway', kind: 'token' as const }] },
+      {
+        code: 'breaker_open',
+        kind: 'token',
+        text: 'the gateway refuses our token or key for 2 instances: 20 calls in a row failed',
+      },
+    ],
+    [
       'carriers fail',
       {
         successRate: 80,
@@ -418,6 +453,7 @@ describe('reasons of the fleet', () => {
         taskType: 'realname',
         since: new Date(60_000),
         causedBy: null,
+        kind: 'timeout',
       },
     ]);
   });

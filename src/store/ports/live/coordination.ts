@@ -1,6 +1,7 @@
 // Port section of live-store.ts: what the instances agree on: which one leads, which are alive, and the progress of
 // initialisation and reconciliation.
 import type { Fleet } from '../../../domain/fleet.ts';
+import type { GatewayFault } from '../../../domain/gateway-fault.ts';
 import type { BreakerReport } from '../../../domain/limits/breaker.ts';
 import type { OwnSide } from '../../../domain/stats/own-side.ts';
 import type { StopMode } from '../../../domain/stops/stop.ts';
@@ -22,6 +23,10 @@ export interface InstanceInfo {
   readonly cacheMisses: number;
   /** Breakers of this instance that are not closed. */
   readonly breakers: readonly BreakerReport[];
+  /** How its calls fail to get through to the gateway now; null: they do; absent in an older version. */
+  readonly gatewayFault?: GatewayFault | null;
+  /** Until when the certificate of the gateway is valid; null: not known; absent in an older version. */
+  readonly certificateEndsMs?: number | null;
   /** Since when this instance cannot use the record store, and why; null while it can. */
   readonly databaseOutage: DatabaseOutage | null;
   /** When this instance could not reload its configuration, and why; null after a reload that worked. */

@@ -1,5 +1,6 @@
 // A gateway that asks for a certificate of its client and has one of an authority of its own: what a client shows and trusts, a new
 // certificate while calls are made, and what is refused at the start.
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -81,6 +82,22 @@ it('is needed where the gateway asks for one: the trial names the settings', asy
     ok: false,
     hint: expect.stringMatching(/client certificate.*gateway\.tls_cert/),
   });
+});
+
+it('the certificate of the gateway is seen, with its end, and is named where it is not accepted', async () => {
+  installPair('second', cert, key);
+  const { url } = await start();
+  const open = async (env: Readonly<Record<string, string>>) => {
+    const client = new GatewayClient(await load(url, env), { ...deps, log: silentLogger() });
+    opened.push(() => client.close());
+    return client;
+  };
+  const client = await open(files());
+  expect(client.certificateEndsMs).toBeNull();
+  await client.call('flow', CARD, 20_000);
+  expect(client.certificateEndsMs).toBe(Date.parse(new X509Certificate(tlsPair('first').cert).validTo));
+  const distrusting = await open({});
+  await expect(distrusting.call('flow', CARD, 20_000)).rejects.toMatchObject({ kind: 'certificate' });
 });
 
 it('is replaced while calls are made, and none of them fails', async () => {
