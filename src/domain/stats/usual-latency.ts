@@ -24,6 +24,8 @@ const LEAST_SECONDS = 15;
 /** Slow: so many times as long as usual, and so much longer. */
 const TIMES = 3;
 const LONGER_MS = 50;
+/** What succeeds takes so many times as long as usual, too. */
+const SUCCESSES_TIMES = 1.5;
 /** A median needs so many polls; a mean more, because one slow poll in a few moves it far. */
 const MEDIAN_POLLS = 10;
 const MEAN_POLLS = 100;
@@ -50,10 +52,12 @@ export interface Slowness {
 /** @returns null: not slow, or nothing is known to be usual. */
 export function slownessOf({ polls, p50Ms, succeededMs }: Now, usual: UsualLatency | null): Slowness | null {
   if (usual === null || usual.seconds < LEAST_SECONDS || polls < MEDIAN_POLLS) return null;
+  // Where only calls that fail take long, the gateway is not slow: how they fail is a reason of its own.
+  if (succeededMs === null || succeededMs < SUCCESSES_TIMES * usual.meanMs) return null;
   const all = isSlow(p50Ms, usual.p50Ms);
   if (!all && !(polls >= MEAN_POLLS && isSlow(succeededMs, usual.meanMs))) return null;
   return {
-    nowMs: succeededMs ?? p50Ms ?? 0,
+    nowMs: succeededMs,
     usualMs: usual.meanMs,
     slowFromMs: all ? null : slowFrom(usual.p50Ms),
   };

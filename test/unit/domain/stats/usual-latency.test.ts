@@ -105,3 +105,12 @@ it.each([
 ])('says %i ms as %s', (ms, words) => {
   expect(secondsWords(ms)).toBe(words);
 });
+
+it('calls no gateway slow where only the calls that fail take long, or none succeeds', () => {
+  const usual = after(60, () => 40);
+  expect(slownessOf({ polls: 1_000, p50Ms: 3_000, succeededMs: 30 }, usual)).toBeNull();
+  expect(slownessOf({ polls: 1_000, p50Ms: 3_000, succeededMs: null }, usual)).toBeNull();
+  expect(slownessOf({ polls: 1_000, p50Ms: 3_000, succeededMs: 2_000 }, usual)).toMatchObject({
+    nowMs: 2_000,
+  });
+});
