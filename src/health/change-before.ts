@@ -1,7 +1,7 @@
 // Which change of the audit trail came before a reason and may explain it, in words. Used by change-watch.ts. Pure.
 //
-// The words state an order in time, not a cause. So a change is named only where its direction fits: a shorter interval can explain
-// a backlog, a higher limit cannot.
+// The words state an order in time, not a cause. So a change is named only where it can bring the reason about: a shorter interval can
+// explain a backlog, a higher limit cannot, and no import explains a slow gateway.
 import { groupBy } from '../domain/group-by.ts';
 import { ConfigMatcher, type PollingConfig } from '../domain/schedule/polling-config.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
@@ -9,6 +9,7 @@ import { countWords, span } from '../domain/words.ts';
 import { camelKeys } from '../platform/snake-keys.ts';
 import type { RingState } from '../store/ports/live/rings.ts';
 import type { AuditRecord } from '../store/ports/records/audit-records.ts';
+import { isOfAccess, LOAD, QUEUES, STRAIN } from './explains.ts';
 import type { HealthReason, ReasonCode } from './reason.ts';
 
 export type RecordedChange = Pick<
@@ -28,13 +29,7 @@ interface Effect {
   readonly explains: readonly ReasonCode[];
 }
 
-const QUEUES: readonly ReasonCode[] = ['queue_backlog', 'concurrency_usage', 'interval_missed'];
-/** More calls may be more than the gateway takes, or reach cards that it does not know. */
-const STRAIN: readonly ReasonCode[] = [
-  ...(['gateway_slow', 'avg_duration', 'success_rate', 'breaker_open', 'limit_reduced'] as const),
-  'polls_held',
-];
-const MORE_DEMAND: readonly ReasonCode[] = [...QUEUES, 'overloaded', 'pace_short', ...STRAIN];
+const MORE_POLLS: readonly ReasonCode[] = [...LOAD, ...STRAIN];
 
 type Values = Readonly<Record<string, unknown>>;
 type Of = (change: { before: Values; after: Values; object: string }, schedule: PresentSchedule) => Effect[];
@@ -56,7 +51,7 @@ const EFFECTS: Readonly<Record<string, Of>> = {
     { taskTypes: TASK_TYPES.filter((one) => one === after.taskType), explains: [...QUEUES, ...STRAIN] },
   ],
   'trigger.cancel': () => [],
-  'cards.import.begin': () => [{ taskTypes: TASK_TYPES, explains: MORE_DEMAND }],
+  'cards.import.begin': () => [{ taskTypes: TASK_TYPES, explains: LOAD }],
   'cards.import.end': importEffects,
   'cards.import.failed': importEffects,
   'stops.mode': ({ before, after }) => {
@@ -68,21 +63,34 @@ const EFFECTS: Readonly<Record<string, Of>> = {
 export const NAMED_ACTIONS = Object.keys(EFFECTS);
 
 /** The reasons that some change can explain. */
-export const EXPLAINED: readonly ReasonCode[] = [...MORE_DEMAND, 'stop_surge'];
+export const EXPLAINED: readonly ReasonCode[] = [...MORE_POLLS, 'stop_surge'];
+
+/** A change that may explain a reason. */
+export interface KnownChange extends Pick<RecordedChange, 'id' | 'atMs'> {
+  /** The reasons that it can explain. */
+  readonly explains: readonly ReasonCode[];
+  /** It takes effect as a whole when it is made: what follows from it at once is its own. An import goes on for minutes. */
+  readonly isImmediate: boolean;
+  /** What to say of it after the text of the reason. */
+  readonly words: string;
+}
 
 /**
  * @param changes those of the time before the reason, in any order
- * @returns the last of those that may explain it, and how many there are; null: none.
+ * @returns the last of those that may explain it, how many there are, and what it can explain; null: none.
  */
 export function changeBefore(
-  { code, taskType }: Pick<HealthReason, 'code' | 'taskType'>,
+  reason: Pick<HealthReason, 'code' | 'taskType' | 'kind'>,
   changes: readonly RecordedChange[],
   schedule: PresentSchedule,
-): { readonly change: RecordedChange; readonly count: number } | null {
+) {
+  const { code, taskType } = reason;
+  if (isOfAccess(reason)) return null;
   const explains = (change: RecordedChange) =>
     effectsOf(change, schedule).some(
       (effect) =>
-        effect.explains.includes(code) && (taskType === null || effect.taskTypes.includes(taskType)),
+        effect.explains.includes(code) &&
+        effect.taskTypes.some((affected) => taskType === null || affected === taskType),
     );
   const found = [...groupBy(changes, ({ object }) => object).values()].flatMap((ofObject) => {
     const inTurn = [...ofObject].sort((a, b) => a.id - b.id);
@@ -92,7 +100,12 @@ export function changeBefore(
     return inTurn.findLast(explains) ?? [];
   });
   const change = found.sort((a, b) => a.id - b.id).at(-1);
-  return change === undefined ? null : { change, count: found.length };
+  if (change === undefined) return null;
+  const all = effectsOf(change, schedule).flatMap((effect) => effect.explains);
+  return {
+    ...{ change, count: found.length, explains: all },
+    isImmediate: !change.action.startsWith('cards.import.'),
+  };
 }
 
 function effectsOf({ action, object, before, after }: RecordedChange, schedule: PresentSchedule): Effect[] {
@@ -131,7 +144,7 @@ function configEffects({ before, after, object }: Parameters<Of>[0], schedule: P
       return rateOf(winner) > rateOf(former.match(taskType, card)) && mayHaveCards(winner, schedule.rings);
     }),
   );
-  return [{ taskTypes, explains: MORE_DEMAND }];
+  return [{ taskTypes, explains: MORE_POLLS }];
 }
 
 /** Polls of a card in a second. */
@@ -150,7 +163,7 @@ function importEffects({ after }: Parameters<Of>[0]): Effect[] {
   const counts = [after.inserted, after.updated].map((count) => Number(count ?? 0));
   const hasWritten = counts.some((count) => count > 0);
   return [
-    { taskTypes: TASK_TYPES, explains: hasWritten ? MORE_DEMAND : [] },
+    { taskTypes: TASK_TYPES, explains: hasWritten ? LOAD : [] },
     { taskTypes: ['package'], explains: Number(after.overPackage ?? 0) > 0 ? ['stop_surge'] : [] },
   ];
 }

@@ -1,7 +1,6 @@
-// Adds to a reason the change that came before it and may explain it, and how to take that back. Used by the judge. Reads in the
-// background, and only while there is such a reason; without the stores a reason has no such words.
+// Finds the change that came before a reason and may explain it, and how to take that back. Used by the judge. Reads in the background,
+// and only while there is such a reason; without the stores no change is known.
 
-import { groupBy } from '../domain/group-by.ts';
 import { spanWords } from '../domain/words.ts';
 import type { Clock } from '../platform/clock.ts';
 import { PatientReading } from '../platform/patient-reading.ts';
@@ -12,6 +11,7 @@ import {
   changeBefore,
   changeWords,
   EXPLAINED,
+  type KnownChange,
   NAMED_ACTIONS,
   type PresentSchedule,
   type RecordedChange,
@@ -37,58 +37,58 @@ interface Surroundings {
   readonly since: ReadonlyMap<string, number>;
 }
 
-type Asked = Pick<HealthReason, 'code' | 'taskType'> & {
-  readonly sinceMs: number;
+interface Window {
   readonly fromMs: number;
   readonly toMs: number;
-};
+}
+
+interface Known {
+  readonly changes: readonly RecordedChange[];
+  readonly schedule: PresentSchedule;
+  /** How to take a change back, by its id. */
+  readonly back: ReadonlyMap<number, string>;
+}
+
+const NOTHING_KNOWN: Known = { changes: [], schedule: { configs: [], rings: [] }, back: new Map() };
 
 export class ChangeWatch {
-  #asked: readonly Asked[] = [];
-  readonly #reading: PatientReading<ReadonlyMap<string, string>>;
+  /** The reasons that were asked about last, and when a change can have led to each. */
+  #asked: ReadonlyArray<{ readonly reason: HealthReason; readonly window: Window }> = [];
+  readonly #reading: PatientReading<Known>;
 
   constructor(private readonly deps: ChangeMeans) {
     this.#reading = new PatientReading(() => this.#read(), deps.clock);
   }
 
-  /** @returns what to say of a reason after its text; '' for most. */
-  async told(
+  /** @returns the change that came before a reason; null for most. */
+  async before(
     reasons: readonly HealthReason[],
     surroundings: Surroundings,
-  ): Promise<(reason: HealthReason) => string> {
-    this.#asked = reasons.flatMap((reason) => askedOf(reason, surroundings));
-    const known = this.#asked.length === 0 ? null : await this.#reading.read();
-    return ({ code, taskType, since, causedBy }) =>
-      causedBy === null ? (known?.get(keyOf({ code, taskType, sinceMs: since?.getTime() ?? 0 })) ?? '') : '';
+  ): Promise<(reason: HealthReason) => KnownChange | null> {
+    this.#asked = reasons.flatMap((reason) => {
+      const window = windowOf(reason, surroundings);
+      return window === null ? [] : { reason, window };
+    });
+    const known = (this.#asked.length === 0 ? null : await this.#reading.read()) ?? NOTHING_KNOWN;
+    return (reason) => {
+      const window = windowOf(reason, surroundings);
+      return window && knownChange(reason, window, known);
+    };
   }
 
-  async #read(): Promise<ReadonlyMap<string, string>> {
+  async #read(): Promise<Known> {
     const { live, records } = this.deps;
+    const asked = this.#asked;
     const schedule = { configs: await records.configs.list(), rings: await live.rings.list() };
-    const words = new Map<string, string>();
-    // What began together has the same changes before it.
-    for (const together of groupBy(this.#asked, ({ sinceMs }) => sinceMs).values()) {
-      const [{ fromMs, toMs }] = together;
-      const changes = await records.audit.changes({ fromMs, toMs }, NAMED_ACTIONS, MOST_CHANGES);
-      for (const asked of together) {
-        words.set(keyOf(asked), await this.#wordsOf(asked, changes, schedule));
-      }
+    const fromMs = Math.min(...asked.map(({ window }) => window.fromMs));
+    const toMs = Math.max(...asked.map(({ window }) => window.toMs));
+    const changes = await records.audit.changes({ fromMs, toMs }, NAMED_ACTIONS, MOST_CHANGES);
+    const back = new Map<number, string>();
+    for (const { reason, window } of asked) {
+      const change = changeBefore(reason, within(window, changes), schedule)?.change;
+      if (change !== undefined && !back.has(change.id)) back.set(change.id, await this.#backWords(change));
     }
-    return words;
-  }
-
-  async #wordsOf(
-    asked: Asked,
-    changes: readonly RecordedChange[],
-    schedule: PresentSchedule,
-  ): Promise<string> {
-    const found = changeBefore(asked, changes, schedule);
-    if (found === null) return '';
-    const { change, count } = found;
-    const before = spanWords(Math.max(1, Math.floor((asked.sinceMs - change.atMs) / 1000)));
-    const others = count === 1 ? '' : `, the last of ${count}`;
-    const back = await this.#backWords(change);
-    return `; changed: ${changeWords(change)}, ${before} before, by ${change.name}${others}${back}`;
+    return { changes, schedule, back };
   }
 
   /** Names the command only where it would be carried out now. */
@@ -102,21 +102,30 @@ export class ChangeWatch {
 }
 
 /**
- * Where a reason and the changes before it can be told apart: the reason was looked for without a gap, and whichever clock dated
- * a change, it came first.
+ * When a change can have led to a reason, so that the reason and the changes before it can be told apart: the reason was looked for
+ * without a gap, and whichever clock dated a change, it came first. null: no change is looked for.
  */
-function askedOf(
-  { code, taskType, since, causedBy }: HealthReason,
-  { instances, since: noted }: Surroundings,
-): Asked[] {
+function windowOf({ code, since }: HealthReason, { instances, since: noted }: Surroundings): Window | null {
   const watchedMs = noted.get(WATCHED);
-  if (since === null || causedBy !== null || watchedMs === undefined || !EXPLAINED.includes(code)) return [];
+  if (since === null || watchedMs === undefined || !EXPLAINED.includes(code)) return null;
   const sinceMs = since.getTime();
   const ahead = instances.map(({ clockAheadMs }) => clockAheadMs ?? 0);
-  const fromMs = Math.max(sinceMs - WITHIN_MS, watchedMs + Math.max(0, ...ahead));
-  return [{ code, taskType, sinceMs, fromMs, toMs: sinceMs + Math.min(0, ...ahead) }];
+  // A reason that is older than the watch was noted by an earlier one: an instance was restarted meanwhile.
+  const watchedFromMs = sinceMs < watchedMs ? 0 : watchedMs + Math.max(0, ...ahead);
+  return { fromMs: Math.max(sinceMs - WITHIN_MS, watchedFromMs), toMs: sinceMs + Math.min(0, ...ahead) };
 }
 
-function keyOf({ code, taskType, sinceMs }: Pick<Asked, 'code' | 'taskType' | 'sinceMs'>): string {
-  return `${taskType} ${code} ${sinceMs}`;
+function knownChange(reason: HealthReason, window: Window, known: Known): KnownChange | null {
+  const found = changeBefore(reason, within(window, known.changes), known.schedule);
+  if (found === null) return null;
+  const { change, count, explains, isImmediate } = found;
+  const before = spanWords(Math.max(1, Math.floor(((reason.since?.getTime() ?? 0) - change.atMs) / 1000)));
+  const others = count === 1 ? '' : `, the last of ${count}`;
+  const back = known.back.get(change.id) ?? '';
+  const words = `; changed: ${changeWords(change)}, ${before} before, by ${change.name}${others}${back}`;
+  return { id: change.id, atMs: change.atMs, explains, isImmediate, words };
+}
+
+function within({ fromMs, toMs }: Window, changes: readonly RecordedChange[]): RecordedChange[] {
+  return changes.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
 }

@@ -18,7 +18,13 @@ import type { RecordStore } from '../store/ports/records/record-store.ts';
 import { fleetCapacityOf, paceShareOf } from './capacity.ts';
 import { ChangeWatch } from './change-watch.ts';
 import { type ClockGap, isStarting, readClockGap } from './fleet-faults.ts';
-import { cutOffFrom, gatewayReportOf, heldFollowUpsOf, heldInterfacesOf, presentFaultOf } from './gateway-report.ts';
+import {
+  cutOffFrom,
+  gatewayReportOf,
+  heldFollowUpsOf,
+  heldInterfacesOf,
+  presentFaultOf,
+} from './gateway-report.ts';
 import { fleetReasons } from './health-reasons.ts';
 import { InitStanding } from './init-standing.ts';
 import { KeptReasons } from './kept-reasons.ts';
@@ -85,17 +91,16 @@ export class FleetHealth {
       initStuck,
       lockHolders: initStuck ? await this.#lockHolders.read() : null,
     });
-    const changed = await this.#changes.told(found, surroundings);
-    const withWords = (reason: HealthReason): HealthReason => ({
-      ...reason,
-      text: `${reason.text}${changed(reason)}`,
-    });
-    const tasks: TaskJudgement[] = measured.map((task) => ({
-      ...task,
-      reasons: task.reasons.map(withWords),
-    }));
+    const changeOf = await this.#changes.before(found, surroundings);
+    const ordered = (reasons: readonly HealthReason[]) =>
+      inOrder(reasons, { nowMs: surroundings.nowMs, changeOf }).map((reason) =>
+        reason.causedBy === null
+          ? { ...reason, text: `${reason.text}${changeOf(reason)?.words ?? ''}` }
+          : reason,
+      );
+    const tasks = measured.map((task) => ({ ...task, reasons: ordered(task.reasons) }));
     const capacity = fleetCapacityOf(tasks, surroundings.rateLimits, cardsPerCall);
-    return { ...surroundings, init, tasks, capacity, reasons: found.map(withWords) };
+    return { ...surroundings, init, tasks, capacity, reasons: ordered(found) };
   }
 
   /** What alert rules watch besides the polls. */
@@ -141,7 +146,8 @@ export class FleetHealth {
     };
   }
 
-  #tasks(surroundings: Surroundings, facts: Facts): TaskJudgement[] {
+  /** The reasons of each task type in no order yet. */
+  #tasks(surroundings: Surroundings, facts: Facts): Array<Omit<TaskJudgement, 'reasons'> & Unordered> {
     const { nowMs, instances, gateway, pauses, stops, since, rateLimits } = surroundings;
     const { readings, limits, cards, matcher, growth } = facts;
     const cutOff = cutOffFrom(instances, nowMs);
@@ -166,10 +172,14 @@ export class FleetHealth {
         unselected: cards.unselected(taskType, matcher),
       });
       // With the reasons that it showed a moment ago.
-      return { ...judged, reasons: inOrder(this.#kept[taskType].with(judged.reasons, nowMs)) };
+      return { ...judged, reasons: this.#kept[taskType].with(judged.reasons, nowMs) };
     });
     return Object.values(tasks);
   }
+}
+
+interface Unordered {
+  readonly reasons: readonly HealthReason[];
 }
 
 /** What task types are judged by, besides the surroundings. */

@@ -28,7 +28,6 @@ import { breakerWords, type InterfaceReport, interfaceWords, type PresentFault }
 import { type LatencyInputs, latencyReasons, mergedGateway } from './latency-reasons.ts';
 import { type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import type { Cause, HealthReason } from './reason.ts';
-import { inOrder } from './reason-order.ts';
 import { type StopFigures, stopReasons } from './stop-figures.ts';
 
 /** The name of a reason in the health log. */
@@ -99,7 +98,7 @@ const CARRIERS_NAMED = 2;
 /** The same tolerance for short intervals. */
 const INTERVAL_SLACK_SECONDS = 5;
 
-/** @returns why the task type is not healthy, the worst reason first; empty when it is healthy. */
+/** @returns why the task type is not healthy; empty when it is. reason-order.ts brings reasons into order. */
 export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
   const causes: Cause[] = [
     ...inForceReasons(inputs),
@@ -117,7 +116,7 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...unselectedReasons(inputs),
   ];
   const own = inputs.starting ? causes.map(calmed) : causes;
-  return inOrder(own.map((cause) => dated(cause, inputs.taskType, inputs.since)));
+  return own.map((cause) => dated(cause, inputs.taskType, inputs.since));
 }
 
 /** What is not in order yet when a fleet has just started. */
@@ -149,7 +148,7 @@ interface FleetHealthInputs extends Omit<FleetState, 'clocksDifferSinceMs' | 'is
   readonly since: ReasonsSince;
 }
 
-/** Why the fleet is not normal: first reasons of the whole fleet, then those of its task types. */
+/** Why the fleet is not normal: reasons of the whole fleet, then those of its task types. */
 export function fleetReasons({ tasks, since, ...state }: FleetHealthInputs): HealthReason[] {
   const clocksDifferSinceMs = since.get(reasonName({ taskType: null, code: 'clocks_differ' }));
   const isLate = tasks.some(({ reasons }) => reasons.some(({ code }) => code === 'interval_missed'));
@@ -160,7 +159,7 @@ export function fleetReasons({ tasks, since, ...state }: FleetHealthInputs): Hea
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );
   const slowSinceMs = since.get(reasonName({ taskType: null, code: 'gateway_slow' }));
-  return inOrder([...faults, ...mergedGateway(own, slowSinceMs)]);
+  return [...faults, ...mergedGateway(own, slowSinceMs)];
 }
 
 /** More comes due than is polled, so the backlog grows until something changes. */

@@ -1,5 +1,7 @@
-// The order of reasons: what stops customers comes first, and a cause comes before what follows from it. Used by
-// health-reasons.ts. Pure.
+// The order of reasons, for every surface: what stops customers comes first, and a cause comes before what follows from it. What began
+// first and can explain the others is their cause until it is over (explains.ts says what can). Used by health-reasons.ts. Pure.
+import type { KnownChange } from './change-before.ts';
+import { isStrainedBy, LOAD, placeOfHold, placeOfSlowness } from './explains.ts';
 import type { HealthReason, ReasonCode } from './reason.ts';
 
 /** Customers are cut off, or are about to be. */
@@ -10,61 +12,91 @@ const OF_CUSTOMERS: readonly ReasonCode[] = [
   'readings_dead',
 ];
 
-/** What follows where more comes due than is polled. */
-const TOO_FEW_POLLS: readonly ReasonCode[] = [
-  ...(['nothing_polled', 'queue_backlog', 'concurrency_usage', 'interval_missed'] as const),
-  ...(['limit_reduced', 'overloaded'] as const),
-];
-const SLOW_POLLS: readonly ReasonCode[] = [...TOO_FEW_POLLS, 'success_rate', 'avg_duration', 'polls_held'];
-/**
- * What follows from a cause: reasons of the same task type, or of all types where the cause is that of the fleet. Of several
- * causes the first counts.
- */
-const CAUSES: ReadonlyArray<readonly [cause: ReasonCode, follows: readonly ReasonCode[]]> = [
-  ['no_worker', SLOW_POLLS],
-  ['no_scheduler', TOO_FEW_POLLS],
-  ['database_outage', [...SLOW_POLLS, 'database_slow']],
-  ['own_cpu', [...SLOW_POLLS, 'gateway_slow', 'redis_slow', 'database_slow']],
-  ['redis_slow', [...SLOW_POLLS, 'gateway_slow']],
-  ['database_slow', [...SLOW_POLLS, 'gateway_slow']],
-  ['not_in_force', TOO_FEW_POLLS],
-  ['paused', TOO_FEW_POLLS],
-  ['breaker_open', [...SLOW_POLLS, 'gateway_slow']],
-  ['gateway_slow', SLOW_POLLS],
-  ['carrier_failing', ['success_rate']],
-  ['pace_short', TOO_FEW_POLLS],
-  ['overloaded', TOO_FEW_POLLS],
-  ['usage_jump', ['stops_held']],
-];
+/** What one cause brings about is found within this time: reasons are of the polls of the last seconds. */
+const FOUND_WITHIN_MS = 20_000;
 
-/** @returns the reasons with their causes, each after its cause, the worst causes first. */
-export function inOrder(reasons: readonly HealthReason[]): HealthReason[] {
-  const linked = reasons.map((reason) => ({ reason, cause: causeOf(reason, reasons) }));
-  const groups = linked
-    .filter(({ cause }) => cause === null)
-    .map(({ reason }) => {
-      const follows = linked.flatMap((one) =>
-        one.cause === reason ? { ...one.reason, causedBy: reason.code } : [],
-      );
-      return [{ ...reason, causedBy: null }, ...bySeverity(follows)];
-    });
-  return groups.sort((a, b) => rankOf(a) - rankOf(b)).flat();
+interface Dated {
+  readonly reason: HealthReason;
+  /** The change of an operator that led to more load at once; null: none did. */
+  readonly change: KnownChange | null;
+  /** When its cause began: with the change, or with itself. */
+  readonly beganMs: number;
 }
 
-function causeOf(reason: HealthReason, all: readonly HealthReason[]): HealthReason | null {
-  for (const [code, follows] of CAUSES) {
-    if (code === reason.code) return null;
-    if (!follows.includes(reason.code)) continue;
-    const cause = all.find(
-      (one) => one.code === code && (one.taskType ?? reason.taskType) === reason.taskType,
-    );
-    if (cause !== undefined) return cause;
+interface OrderMeans {
+  /** Dates what has just begun. */
+  readonly nowMs: number;
+  readonly changeOf: (reason: HealthReason) => KnownChange | null;
+}
+
+/** @returns the reasons with their causes, each after its cause, the worst causes first, of these the one that began first. */
+export function inOrder(reasons: readonly HealthReason[], { nowMs, changeOf }: OrderMeans): HealthReason[] {
+  const all = reasons.map((reason): Dated => {
+    const sinceMs = reason.since?.getTime() ?? nowMs;
+    const change = changeOf(reason);
+    const isLed =
+      change?.isImmediate === true && LOAD.includes(reason.code) && sinceMs - change.atMs <= FOUND_WITHIN_MS;
+    return { reason, change: isLed ? change : null, beganMs: isLed ? change.atMs : sinceMs };
+  });
+  const groups = new Map<Dated, Dated[]>(all.map((one) => [one, []]));
+  for (const one of all) {
+    const root = rootOf(one, all);
+    if (root === one) continue;
+    groups.delete(one);
+    groups.get(root)?.push(one);
   }
-  return null;
+  return [...groups]
+    .sort((a, b) => rankOf(a) - rankOf(b) || a[0].beganMs - b[0].beganMs)
+    .flatMap(([{ reason }, follows]) => [
+      { ...reason, causedBy: null },
+      ...bySeverity(follows.map((one) => ({ ...one.reason, causedBy: reason.code }))),
+    ]);
+}
+
+/** A cause may have a cause itself. No two explain each other: see causeOf. */
+function rootOf(one: Dated, all: readonly Dated[]): Dated {
+  const cause = causeOf(one, all);
+  return cause === null ? one : rootOf(cause, all);
+}
+
+/**
+ * What holds all polls back, then a change that came before, then what is slow. A reason to which a change led does not follow from
+ * what is slow, because the change came last; only from another reason of the same change.
+ */
+function causeOf(one: Dated, all: readonly Dated[]): Dated | null {
+  const held = first(all, one, ({ reason }) => placeOfHold(reason, one.reason));
+  if (held !== null && !isLedTo(one, held)) return held;
+  const led = all.find((cause) => isLedTo(cause, one));
+  if (led !== undefined) return led;
+  return first(all, one, ({ reason, change, beganMs }) => {
+    const isLater = beganMs > one.beganMs + FOUND_WITHIN_MS;
+    const isOther = one.change !== null && change?.id !== one.change.id;
+    return isLater || isOther ? -1 : placeOfSlowness(reason, one.reason);
+  });
+}
+
+/** The change behind the cause can have brought this about, too, also for other task types: the gateway and the machine are shared. */
+function isLedTo({ reason, change, beganMs }: Dated, { reason: to, ...other }: Dated): boolean {
+  if (change === null || other.change !== null || beganMs > other.beganMs) return false;
+  return isStrainedBy(change.explains, to) && (!LOAD.includes(to.code) || concerns(reason, to));
+}
+
+function first(all: readonly Dated[], to: Dated, placeOf: (cause: Dated) => number): Dated | null {
+  const found = all
+    .filter((one) => one !== to && concerns(one.reason, to.reason))
+    .map((one) => ({ one, place: placeOf(one) }))
+    .filter(({ place }) => place >= 0);
+  return found.sort((a, b) => a.place - b.place)[0]?.one ?? null;
+}
+
+/** A cause of the whole fleet concerns every task type. */
+function concerns(cause: HealthReason, { taskType }: HealthReason): boolean {
+  return (cause.taskType ?? taskType) === taskType;
 }
 
 /** By the worst of a group; among alerts, and among warnings, customers come first. */
-function rankOf(group: readonly HealthReason[]): number {
+function rankOf([root, follows]: readonly [Dated, readonly Dated[]]): number {
+  const group = [root, ...follows].map(({ reason }) => reason);
   const isAlert = group.some(({ severity }) => severity === 'alert');
   const isOfCustomers = group.some(({ code }) => OF_CUSTOMERS.includes(code));
   return (isAlert ? 0 : 2) + (isOfCustomers ? 0 : 1);

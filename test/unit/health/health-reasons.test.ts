@@ -8,17 +8,19 @@ import {
   reloadCauses,
   zoneCauses,
 } from '../../../src/health/fleet-faults.ts';
-import {
-  fleetReasons,
-  healthOfReasons,
-  type TaskHealthInputs,
-  taskReasons,
-} from '../../../src/health/health-reasons.ts';
+import * as found from '../../../src/health/health-reasons.ts';
+import { healthOfReasons, type TaskHealthInputs } from '../../../src/health/health-reasons.ts';
 import { KeptReasons } from '../../../src/health/kept-reasons.ts';
+import { inOrder } from '../../../src/health/reason-order.ts';
 import type { StopFigures } from '../../../src/health/stop-figures.ts';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
 import { instanceOf } from '../../support/polled-fleet.ts';
 import { CALM_STOPS } from '../../support/stop-figures.ts';
+
+const UNCHANGED = { nowMs: 0, changeOf: () => null };
+const taskReasons = (inputs: TaskHealthInputs) => inOrder(found.taskReasons(inputs), UNCHANGED);
+const fleetReasons = (inputs: Parameters<typeof found.fleetReasons>[0]) =>
+  inOrder(found.fleetReasons(inputs), UNCHANGED);
 
 const KEEP: TaskHealthInputs['advice'] = {
   verdict: 'keep',
@@ -431,6 +433,7 @@ describe('reasons of the fleet', () => {
     stops: null,
     clockGap: null,
     since: new Map<string, number>(),
+    nowMs: 0,
   };
   const reasonsOf = (...instances: InstanceInfo[]) => fleetReasons({ ...CALM, instances });
 
@@ -761,6 +764,7 @@ describe('the order of reasons', () => {
       lockHolders: [],
       stops: null,
       clockGap: null,
+      nowMs: 0,
     };
     const tasks = [
       { taskType: 'realname' as const, reasons: taskReasons({ ...FINE, slowness: SLOW }) },
