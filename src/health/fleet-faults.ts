@@ -27,6 +27,7 @@ export interface FleetState {
   readonly clocksDifferSinceMs: number | undefined;
   /** Polls are not made as configured. */
   readonly isLate: boolean;
+  readonly nowMs: number;
 }
 
 export function fleetFaults({ instances, silence, initStuck, ...state }: FleetState): Cause[] {
@@ -48,6 +49,7 @@ export function fleetFaults({ instances, silence, initStuck, ...state }: FleetSt
     ...logCauses(instances),
     ...failingCauses(instances),
     ...putBackCauses(instances),
+    ...certificateCauses(instances, state.nowMs),
   );
   return causes;
 }
@@ -213,6 +215,20 @@ export function goneCauses(instances: readonly InstanceInfo[]): Cause[] {
       sinceMs: first.atMs,
     },
   ];
+}
+
+const CERTIFICATE_WARNING_MS = 14 * 86_400_000;
+
+/** A warning beforehand. Once it has expired calls fail, which is a reason of its own. */
+export function certificateCauses(
+  instances: ReadonlyArray<Pick<InstanceInfo, 'certificateEndsMs'>>,
+  nowMs: number,
+): Cause[] {
+  const [endsMs] = instances.flatMap((one) => one.certificateEndsMs ?? []).sort((a, b) => a - b);
+  if (endsMs === undefined || endsMs <= nowMs || endsMs - nowMs > CERTIFICATE_WARNING_MS) return [];
+  const when = new Date(endsMs).toISOString();
+  const text = `the certificate of the gateway expires in ${spanWords((endsMs - nowMs) / 1000)}, on ${when}: ask the operator of the gateway for a new one`;
+  return [{ code: 'certificate_expires', severity: 'warning', text, command: 'cardpoll doctor' }];
 }
 
 /** A failover or a restored copy changes a limit and a pause of each task type, at most. */

@@ -31,6 +31,7 @@ export const REASON_CODES = [
   'instance_cut_off',
   'instance_gone',
   'carrier_failing',
+  'certificate_expires',
   'no_worker',
   'no_scheduler',
   'database_outage',

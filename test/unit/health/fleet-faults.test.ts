@@ -1,6 +1,6 @@
-// The gap between the clocks of the two stores.
+// The gap between the clocks of the two stores, and a certificate that expires.
 import { expect, it } from 'vitest';
-import { readClockGap } from '../../../src/health/fleet-faults.ts';
+import { certificateCauses, readClockGap } from '../../../src/health/fleet-faults.ts';
 
 /** A store whose clock shows these, one after the other. */
 const showing = (...times: number[]) => ({
@@ -19,6 +19,22 @@ it.each<[string, number, number, number, number]>([
     recordsMs: records,
     aheadMs,
   });
+});
+
+it('a certificate is warned of in its last fourteen days, by the one that ends first', () => {
+  const nowMs = Date.parse('2026-11-20T00:00:00Z');
+  const seen = (...days: Array<number | null>) =>
+    certificateCauses(
+      days.map((day) => ({ certificateEndsMs: day === null ? null : nowMs + 86_400_000 * day })),
+      nowMs,
+    );
+  expect([seen(), seen(null, 15), seen(0), seen(-1)]).toEqual([[], [], [], []]);
+  expect(seen(null, 13, 400)).toMatchObject([
+    {
+      ...{ code: 'certificate_expires', severity: 'warning' },
+      text: expect.stringMatching(/expires in 13 d, on 2026-12-03T00:00:00.000Z: ask/),
+    },
+  ]);
 });
 
 it('is none for an embedded store, which has the clock of this machine', async () => {
