@@ -21,8 +21,12 @@ CREATE TABLE alert_history (
   acknowledged_reason text,
   silenced boolean DEFAULT false NOT NULL,
   cause jsonb,
+  cause_since timestamp with time zone,
+  earlier_causes jsonb DEFAULT '[]'::jsonb NOT NULL,
   CONSTRAINT alert_history_pkey PRIMARY KEY (id)
 );
+COMMENT ON COLUMN alert_history.cause IS 'The present cause of an open alert, the last one of an alert that is over.';
+COMMENT ON COLUMN alert_history.cause_since IS 'When that cause began; NULL: not known.';
 CREATE INDEX alert_history_fired_at ON public.alert_history USING btree (fired_at);
 CREATE INDEX alert_history_firing ON public.alert_history USING btree (id) WHERE (resolved_at IS NULL);
 CREATE INDEX alert_history_rule ON public.alert_history USING btree (rule_id, id);
@@ -505,7 +509,7 @@ CREATE TABLE webhook_outbox (
   answered boolean DEFAULT false NOT NULL,
   CONSTRAINT webhook_outbox_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_outbox_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES alert_history(id) ON DELETE CASCADE,
-  CONSTRAINT webhook_outbox_event_check CHECK ((event = ANY (ARRAY['alert.fired'::text, 'alert.resolved'::text]))),
+  CONSTRAINT webhook_outbox_event_check CHECK ((event = ANY (ARRAY['alert.fired'::text, 'alert.changed'::text, 'alert.resolved'::text]))),
   CONSTRAINT webhook_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'silenced'::text])))
 );
 COMMENT ON COLUMN webhook_outbox.answered IS 'The last attempt was answered with 2xx, but not as a receiver does that took the message: a person may have seen it.';

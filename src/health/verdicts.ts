@@ -1,6 +1,7 @@
 // What follows from a judgement: the conditions that alert rules watch besides the polls, and whether the fleet does what it is there
 // for, which is that cards are polled as configured. The heartbeat for those who watch from outside (engine/alerts/outside-heartbeat.ts)
 // is sent only while that promise is kept. Pure.
+import type { OrderedCause } from '../domain/alerts/alert-cause.ts';
 import { RULE_TYPE_FACTS, type TaskConditions } from '../domain/alerts/alert-rule.ts';
 import { NOT_IN_FORCE } from '../domain/limits/in-force.ts';
 import { sum } from '../domain/numbers.ts';
@@ -17,8 +18,20 @@ import type { TaskJudgement } from './task-judge.ts';
 const NO_FAULT = 'concurrency_usage';
 
 /** @returns those that concern the task type: its own, and those of the whole fleet. */
-export function reasonsOf(taskType: TaskType, reasons: readonly HealthReason[]): readonly HealthReason[] {
+export function reasonsOf<Reason extends HealthReason>(
+  taskType: TaskType,
+  reasons: readonly Reason[],
+): readonly Reason[] {
   return reasons.filter((reason) => reason.code !== NO_FAULT && (reason.taskType ?? taskType) === taskType);
+}
+
+/** In the order of health what follows comes after its cause, which may be of another task type. */
+function withRoots(reasons: readonly HealthReason[]): Array<HealthReason & OrderedCause> {
+  let root: HealthReason | null = null;
+  return reasons.map((reason) => {
+    if (reason.causedBy === null || root === null) root = reason;
+    return { ...reason, root };
+  });
 }
 
 /** The part of a judgement that is looked at here. */
@@ -45,7 +58,7 @@ export function taskConditionsOf({
       breaker === 'open' && since !== null ? since.getTime() : [],
     );
     return {
-      reasons: reasonsOf(taskType, reasons),
+      reasons: reasonsOf(taskType, withRoots(reasons)),
       breakerOpenSeconds: opened.length === 0 ? 0 : Math.max(0, nowMs - Math.min(...opened)) / 1000,
       pausedByOperator: pauses.some((pause) => pause.taskType === taskType && pause.source === 'operator'),
     };

@@ -1,6 +1,7 @@
 // Why a rule fires, in the words that `cardpoll stats` has for it: the reasons of health. Used by the statistics, which give them, by the
 // evaluator, which writes the one of an alert into the history, and by its messages. Pure.
 import type { FaultKind } from '../gateway-fault.ts';
+import { groupBy } from '../group-by.ts';
 import { HEALTH_LEVELS, worst } from '../health.ts';
 
 /** A reason of health (src/health), as it was when the alert fired. */
@@ -15,9 +16,21 @@ export interface AlertCause {
   readonly kind?: FaultKind | null | undefined;
 }
 
-/** A reason as the statistics order them: causes first, each before what follows from it. */
-export interface OrderedCause extends AlertCause {
-  readonly causedBy: string | null;
+/** A cause with its beginning. */
+export interface DatedCause extends AlertCause {
+  /** null: not known. */
+  readonly since: Date | null;
+}
+
+/** A reason in the order of health (src/health/reason-order.ts). */
+export interface OrderedCause extends DatedCause {
+  /** What it follows from; itself, where it is a cause. */
+  readonly root: DatedCause;
+}
+
+/** Causes are the same where calls fail in the same way, whatever reason shows it; otherwise by their code. */
+export function causeKey({ code, kind }: Pick<AlertCause, 'code' | 'kind'>): string {
+  return kind ?? code;
 }
 
 /** Rule types that are the reasons of the same name. Where one of them tells somebody, `health` does not tell it once more. */
@@ -41,25 +54,36 @@ export function levelOf(reasons: readonly AlertCause[], toldApart: readonly stri
   return HEALTH_LEVELS[worst(own.map(({ severity }) => severity))];
 }
 
-/** The reason behind the alert of a rule: what others follow from, not what follows. @returns null where none says it. */
-export function causeOf(
+/**
+ * What is behind the alert of a rule: what others follow from, not what follows. Each cause once, the first in the order of health first;
+ * empty where no reason says it. For the rule an alert is as bad as the worst of what follows from it.
+ */
+export function causesOf(
   ruleType: string,
   reasons: readonly OrderedCause[],
   toldApart: readonly string[],
-): AlertCause | null {
-  const own = reasons.filter(({ code }) => !toldApart.includes(code));
-  const found = {
-    health: () => own.find(({ severity }) => severity === 'alert') ?? own[0],
-    polling_stalled: () => reasons.find(({ code }) => !NOT_OF_POLLS.includes(code)),
-  };
-  const byName = () => reasons.find(({ code }) => code === ruleType);
-  const reason = (ruleType in found ? found[ruleType as keyof typeof found] : byName)();
-  if (reason === undefined) return null;
-  const root = reasons.find(({ code }) => code === reason.causedBy) ?? reason;
-  const { code, severity, text, command } = root;
-  return { code, severity, text, command };
+): readonly DatedCause[] {
+  const reasonsOf = groupBy(behind(ruleType, reasons, toldApart), ({ root }) => causeKey(root));
+  return [...reasonsOf.values()].map((group): DatedCause => {
+    const { code, kind = null, text, command, since } = group[0].root;
+    const severity = group.some((one) => one.severity === 'alert') ? 'alert' : 'warning';
+    return { code, kind, severity, text, command, since };
+  });
 }
 
-export function isLate(cause: AlertCause | null): boolean {
+/** The reasons that make the rule fire. */
+function behind(
+  ruleType: string,
+  reasons: readonly OrderedCause[],
+  toldApart: readonly string[],
+): readonly OrderedCause[] {
+  if (ruleType === 'polling_stalled') return reasons.filter(({ code }) => !NOT_OF_POLLS.includes(code));
+  if (ruleType !== 'health') return reasons.filter(({ code }) => code === ruleType);
+  const own = reasons.filter(({ code }) => !toldApart.includes(code));
+  const alerts = own.filter(({ severity }) => severity === 'alert');
+  return alerts.length === 0 ? own : alerts;
+}
+
+export function isLate(cause: Pick<AlertCause, 'code'> | null): boolean {
   return cause !== null && LATE.includes(cause.code);
 }

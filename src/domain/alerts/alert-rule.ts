@@ -180,7 +180,7 @@ export const RULE_TYPES = Object.keys(TABLE) as readonly RuleType[];
 export const NOTIFY_CHANNELS = ['webhook'] as const;
 export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
 
-export const NOTIFICATION_EVENTS = ['alert.fired', 'alert.resolved'] as const;
+export const NOTIFICATION_EVENTS = ['alert.fired', 'alert.changed', 'alert.resolved'] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
 /** pending: not sent yet, or waiting for a retry. silenced: never sent, because the alert ended before its silence. */

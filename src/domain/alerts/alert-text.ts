@@ -18,8 +18,12 @@ export interface Alert extends AlertCondition {
   /** Value of the metric when the alert fired. */
   readonly value: number;
   readonly firedAtMs: number;
-  /** Why it fired, in the words of then; null: no reason of health says it, or it fired under an older version. */
+  /** Its present or last cause, in the words of when it was found; null: no reason of health says it, or it fired under an older version. */
   readonly cause: AlertCause | null;
+  /** When that cause began; null: not known. */
+  readonly causeSinceMs: number | null;
+  /** The causes that it had before, the first one first. */
+  readonly earlierCauses: readonly AlertCause[];
   /** When the alert was resolved; null while it fires, like `resolution` and `resolvedValue`. */
   readonly resolvedAtMs: number | null;
   readonly resolution: Resolution | null;
@@ -71,14 +75,24 @@ function keyOf({ id, ruleId, ruleName, taskType }: Alert): string {
 const TEST = 'This is a test: nothing has happened';
 
 function sentence(event: NotificationEvent, alert: Alert, timeOf: Surroundings['timeOf']): string {
-  const { ruleType, taskType, value, threshold, comparison, cause, firedAtMs, resolvedAtMs } = alert;
+  const { ruleType, taskType, value, threshold, comparison, cause, resolvedAtMs } = alert;
   const measured = `${taskType}: ${ruleType} is ${valueText(ruleType, value)} (rule: ${comparison} ${valueText(ruleType, threshold)})`;
-  const since = `since ${timeOf(firedAtMs)}`;
-  if (event === 'alert.fired') return `${cause?.text ?? measured}, ${since}`;
+  const since = `since ${timeOf(beganMs(alert))}`;
+  if (event !== 'alert.resolved') return `${nowWord(event)}${cause?.text ?? measured}, ${since}`;
   const until = resolvedAtMs === null ? '' : ` until ${timeOf(resolvedAtMs)}`;
   const what = cause?.text ?? `${taskType}: ${ruleType} ${endText(alert)}`;
   const how = cause !== null && alert.resolution !== null && alert.resolution !== 'recovered';
   return `over${how ? ` (${RULE_ENDS[alert.resolution]})` : ''}: ${what}, ${since}${until}`;
+}
+
+/** The beginning of the cause is what matters; the rule fires some time after it. */
+function beganMs({ causeSinceMs, firedAtMs }: Alert): number {
+  return causeSinceMs ?? firedAtMs;
+}
+
+/** How a message begins that an open alert has another cause. */
+function nowWord(event: NotificationEvent): string {
+  return event === 'alert.changed' ? 'now: ' : '';
 }
 
 /** One text for an alert, or for all of a group: what has the same cause is said once. */
@@ -100,9 +114,9 @@ function alertText(event: ToldEvent, alert: Alert, by: Surroundings): string {
   if (event === 'alert.test') {
     return `${ALERT_FIRED} [test] ${ruleName}\n${of}, ${rule}\n${TEST}.\n${foot}`;
   }
-  const since = `since ${by.timeOf(alert.firedAtMs)}`;
-  const because = cause === null ? '' : `${cause.text}\n`;
-  if (event === 'alert.fired') {
+  const since = `since ${by.timeOf(beganMs(alert))}`;
+  const because = cause === null ? '' : `${nowWord(event)}${cause.text}\n`;
+  if (event !== 'alert.resolved') {
     const now =
       alert.ruleId === 0
         ? because.trim()

@@ -1,5 +1,5 @@
-// When an alert rule fires and resolves. Used by the evaluator (engine/alerts/), which reads the metrics. Pure.
-import type { AlertCause } from './alert-cause.ts';
+// When an alert rule fires and resolves, and when its alert has another cause. Used by the evaluator (engine/alerts/), which reads the metrics. Pure.
+import { type AlertCause, causeKey, type DatedCause } from './alert-cause.ts';
 import type { AlertCondition, AlertRuleFields } from './alert-rule.ts';
 
 /** Why an alert ended: its condition ended, or its rule was disabled, changed or deleted. */
@@ -19,35 +19,44 @@ export interface WatchedRule {
   readonly firing: AlertCondition | null;
   /** Milliseconds since the present condition last fired; null: never. */
   readonly sinceFiredMs: number | null;
-  /** Codes of the causes that it fired for lately; only these keep quiet until the cooldown has ended. */
+  /** Keys of the causes (causeKey) that it reported lately; only these keep quiet until the cooldown has ended. */
   readonly coolingCauses: readonly string[];
+  /** The causes that the open alert has reported, its present one first; empty: none is open, or no cause is known. */
+  readonly reportedCauses: readonly CauseId[];
 }
 
+type CauseId = Pick<AlertCause, 'code' | 'kind'>;
+
 export type AlertEvent =
-  | { readonly kind: 'fired'; readonly value: number; readonly cause?: AlertCause | null }
+  | { readonly kind: 'fired'; readonly value: number; readonly cause?: DatedCause | null }
+  /** `isNews`: the alert has not reported this cause yet. */
+  | { readonly kind: 'changed'; readonly cause: DatedCause; readonly isNews: boolean }
   | { readonly kind: 'resolved'; readonly value: number | null; readonly resolution: Resolution };
 
 /**
  * @param sample value of the rule's metric; null when there is none
- * @param cause what is behind it; null: not known
+ * @param causes what is behind it, the first in the order of health first; empty: not known
+ * @param canExplain whether a cause can have brought another one about
  * @returns the transition of the rule, if any
  */
 export function nextEvent(
   watched: WatchedRule,
   sample: number | null,
-  cause: Pick<AlertCause, 'code'> | null,
+  causes: readonly DatedCause[],
+  canExplain: (cause: CauseId, other: CauseId) => boolean,
 ): AlertEvent | null {
   const { rule, firing } = watched;
   if (firing !== null) {
     const resolution = resolutionOf(watched, firing, sample);
-    if (resolution === null) return null;
+    if (resolution === null) return changeOf(watched, sample, causes, canExplain);
     // After a change of the rule the sample may belong to another metric.
     return { kind: 'resolved', value: resolution === 'rule_changed' ? null : sample, resolution };
   }
   if (!rule.isEnabled || watched.isDeleted || sample === null || !holds(rule, sample)) return null;
   const { sinceFiredMs, coolingCauses } = watched;
   // A gateway that is dead a minute after it was slow is news.
-  const isKnown = cause === null || coolingCauses.includes(cause.code);
+  const [cause] = causes;
+  const isKnown = cause === undefined || coolingCauses.includes(causeKey(cause));
   // Less than zero: the database's clock was set back, and must not keep the rule quiet until that time comes again.
   const cooling = isKnown && sinceFiredMs !== null && Math.abs(sinceFiredMs) < rule.cooldownSeconds * 1000;
   return cooling ? null : { kind: 'fired', value: sample };
@@ -62,6 +71,27 @@ function resolutionOf(
   if (!rule.isEnabled) return 'rule_disabled';
   if (!asksTheSame(rule, firing)) return 'rule_changed';
   return sample === null || holds(rule, sample) ? null : 'recovered';
+}
+
+/**
+ * A cause is news once, while its alert is open. What the present cause has left behind, such as a backlog after an outage, is none; calls
+ * that fail in another way are.
+ */
+function changeOf(
+  { rule, reportedCauses }: WatchedRule,
+  sample: number | null,
+  causes: readonly DatedCause[],
+  canExplain: (cause: CauseId, other: CauseId) => boolean,
+): AlertEvent | null {
+  const [present] = reportedCauses;
+  if (present === undefined || sample === null || !holds(rule, sample)) return null;
+  const isReported = (cause: CauseId) => reportedCauses.some((one) => causeKey(one) === causeKey(cause));
+  const isLeftBehind = (cause: CauseId) => (cause.kind ?? null) === null && canExplain(present, cause);
+  const news = causes.find((cause) => !isReported(cause) && !isLeftBehind(cause));
+  if (news !== undefined) return { kind: 'changed', cause: news, isNews: true };
+  if (causes.some((cause) => causeKey(cause) === causeKey(present))) return null;
+  const again = causes.find(isReported);
+  return again === undefined ? null : { kind: 'changed', cause: again, isNews: false };
 }
 
 /** Another threshold keeps the condition the same; another metric, task type or comparison does not. */

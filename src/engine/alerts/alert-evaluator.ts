@@ -1,12 +1,13 @@
 // Evaluates the alert rules. Runs on the leader. A pass reads the rules and their state from the records, reads the
 // metrics once for all rules from the live store, and writes every transition in one statement. The rules of firing and
 // resolving are in domain/alerts/alert-transition.ts; webhook-sender.ts sends the notifications. Remembers only since when it has
-// seen conditions that must hold for a while before they fire, and those of alerts that hold no more: another leader, or the next
+// seen conditions that must hold for a while before they fire, those of alerts that hold no more, and other causes of open alerts: another leader, or the next
 // start, continues with the same alerts and waits from the beginning.
-import { causeOf, isLate, TOLD_APART } from '../../domain/alerts/alert-cause.ts';
+import { causeKey, causesOf, isLate, TOLD_APART } from '../../domain/alerts/alert-cause.ts';
 import { RULE_TYPE_FACTS } from '../../domain/alerts/alert-rule.ts';
 import { type AlertEvent, holds, nextEvent } from '../../domain/alerts/alert-transition.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
+import { canExplain } from '../../health/explains.ts';
 import type { FleetHealth } from '../../health/fleet-health.ts';
 import { withTimeout } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -29,6 +30,9 @@ const READ_WITHIN_MS = 3_000;
 const TOO_SLOW = `a metric of stops could not be read within ${READ_WITHIN_MS / 1_000} s: its rules wait`;
 /** An alert ends when its condition has not held in any pass of this time: what a slow gateway answers in between is no recovery. */
 const RECOVERED_AFTER_MS = 60_000;
+/** Another cause is that of an open alert when every pass of this time has found it. */
+const CHANGED_AFTER_MS = 15_000;
+const CAUSE_CHANGED = 'an open alert has another cause';
 
 export class AlertEvaluator extends LoopService<
   LeaderMeans & {
@@ -77,15 +81,16 @@ export class AlertEvaluator extends LoopService<
         toldApart,
       });
       const reasons = condition?.[taskType].reasons ?? [];
-      const cause = causeOf(ruleType, reasons, toldApart);
-      const event = nextEvent(watched, sample, cause);
+      const causes = causesOf(ruleType, reasons, toldApart);
+      const cause = causes[0] ?? null;
+      const event = nextEvent(watched, sample, causes, canExplain);
       const waitMs = isLate(cause) ? 0 : RULE_TYPE_FACTS[ruleType].holdsForMs;
       // What waits for the end of the cooldown waits for both at once.
       const wouldFire = watched.firing === null && sample !== null && holds(watched.rule, sample);
-      const neededMs = event?.kind === 'resolved' ? recoveryMs(event) : wouldFire ? waitMs : 0;
+      const neededMs = event === null || event.kind === 'fired' ? (wouldFire ? waitMs : 0) : holdMs(event);
       if (neededMs > 0) {
-        // A changed rule has another revision, and begins anew.
-        const key = `${ruleId} ${revision}`;
+        // A changed rule has another revision, and waits from the beginning.
+        const key = `${ruleId} ${revision} ${event?.kind === 'changed' ? causeKey(event.cause) : ''}`;
         const since = before.get(key) ?? clock.monotonic();
         this.#waiting.set(key, since);
         if (clock.monotonic() - since < neededMs) continue;
@@ -124,7 +129,7 @@ export class AlertEvaluator extends LoopService<
     for (const [n, transition] of transitions.entries()) {
       const rule = rules.find(({ id }) => id === transition.ruleId)?.rule;
       if (rule === undefined || transition.event.kind !== 'fired' || !unexplained(transition)) continue;
-      const cause = causeOf(rule.ruleType, condition[rule.taskType].reasons, []);
+      const [cause = null] = causesOf(rule.ruleType, condition[rule.taskType].reasons, []);
       transitions[n] = { ...transition, event: { ...transition.event, cause } };
     }
   }
@@ -140,6 +145,8 @@ export class AlertEvaluator extends LoopService<
       threshold: alert.threshold,
     };
     if (kind === 'fired') this.deps.log.warn({ ...fields, value: alert.value }, ALERT_FIRED);
+    else if (kind === 'changed')
+      this.deps.log.warn({ ...fields, reason: alert.cause?.code, cause: alert.cause?.text }, CAUSE_CHANGED);
     else {
       this.deps.log.info(
         { ...fields, value: alert.resolvedValue, resolution: alert.resolution },
@@ -150,7 +157,8 @@ export class AlertEvaluator extends LoopService<
 }
 
 /** A rule that an operator disabled, changed or deleted ends its alert at once. */
-function recoveryMs(event: AlertEvent): number {
+function holdMs(event: AlertEvent): number {
+  if (event.kind === 'changed') return CHANGED_AFTER_MS;
   return event.kind === 'resolved' && event.resolution === 'recovered' ? RECOVERED_AFTER_MS : 0;
 }
 

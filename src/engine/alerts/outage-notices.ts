@@ -134,6 +134,7 @@ function receiverKey({ url, secrets, format }: Pick<OutageNotice, 'url' | 'secre
 const OF_NO_RULE = {
   ...({ id: 0, ruleId: 0, ruleName: 'Stores', ruleType: 'health', taskType: 'package' } as const),
   ...({ comparison: '>', threshold: 1, value: 2 } as const),
+  ...{ causeSinceMs: null, earlierCauses: [] },
   ...{ resolvedAtMs: null, resolution: null, resolvedValue: null },
 };
 

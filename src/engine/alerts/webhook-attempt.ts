@@ -227,7 +227,8 @@ export class WebhookTester {
         group: null,
         alert: {
           ...{ id: 0, ruleId, ruleName, ruleType, taskType, comparison, threshold, value: threshold },
-          ...{ firedAtMs, cause: null, resolvedAtMs: null, resolution: null, resolvedValue: null },
+          ...{ firedAtMs, cause: null, causeSinceMs: null, earlierCauses: [] },
+          ...{ resolvedAtMs: null, resolution: null, resolvedValue: null },
         },
       },
       { url, format: rule.webhookFormat, secrets: rule.webhookSecrets },

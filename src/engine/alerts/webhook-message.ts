@@ -110,7 +110,11 @@ function valuesOf({ event, alert, group, messageId }: WebhookEvent, by: Surround
   };
 }
 
-const STATUS = { 'alert.fired': 'fired', 'alert.resolved': 'resolved', 'alert.test': 'test' } as const;
+/** Another cause goes into the incident that the alert opened: receivers join both by the dedup key. */
+const STATUS = {
+  ...({ 'alert.fired': 'fired', 'alert.changed': 'fired' } as const),
+  ...({ 'alert.resolved': 'resolved', 'alert.test': 'test' } as const),
+};
 
 function commonHeaders(body: string) {
   return {

@@ -8,6 +8,7 @@ import {
   RULE_TYPES,
 } from '../../domain/alerts/alert-rule.ts';
 import { RESOLUTIONS } from '../../domain/alerts/alert-transition.ts';
+import { FAULT_KINDS } from '../../domain/gateway-fault.ts';
 import { type ReportOf, report, taskType } from '../report.ts';
 
 const condition = {
@@ -41,6 +42,14 @@ export const alertRuleReport = report('AlertRule', {
 });
 export type AlertRuleReport = ReportOf<typeof alertRuleReport>;
 
+const cause = z.object({
+  code: z.string().describe('A reason of health, with a section in the runbook'),
+  severity: z.enum(['warning', 'alert']),
+  text: z.string(),
+  command: z.string().nullable(),
+  kind: z.enum(FAULT_KINDS).nullish().describe('How calls fail, where they do'),
+});
+
 /** One alert; condition and name are those of the moment it fired. */
 export const alertReport = report('Alert', {
   id: z.int(),
@@ -49,15 +58,11 @@ export const alertReport = report('Alert', {
   ...condition,
   value: z.number(),
   firedAt: z.date(),
-  cause: z
-    .object({
-      code: z.string().describe('A reason of health, with a section in the runbook'),
-      severity: z.enum(['warning', 'alert']),
-      text: z.string(),
-      command: z.string().nullable(),
-    })
+  cause: cause
     .nullable()
-    .describe('Why it fired, in the words of then; null: no reason of health says it'),
+    .describe('Its present cause, the last one when it is over; null: no reason of health says it'),
+  causeSince: z.date().nullable().describe('When that cause began; null: not known'),
+  earlierCauses: z.array(cause).describe('The causes that it had before, the first one first'),
   resolvedAt: z.date().nullable().describe('null while it fires'),
   resolution: z.enum(RESOLUTIONS).nullable(),
   resolvedValue: z.number().nullable(),

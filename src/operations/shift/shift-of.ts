@@ -71,8 +71,19 @@ export function shiftOf(facts: ShiftFacts): ShiftReport {
       resolved: alerts.resolved,
       open: alerts.open,
       items: alerts.items.map(
-        ({ id, ruleName: rule, ruleId, taskType, cause, firedAtMs, resolvedAtMs, acknowledgedBy }) => ({
-          ...{ id, rule, ruleId, taskType, severity: cause?.severity ?? null, cause: cause?.text ?? null },
+        ({
+          id,
+          ruleName: rule,
+          ruleId,
+          taskType,
+          cause,
+          earlierCauses,
+          firedAtMs,
+          resolvedAtMs,
+          acknowledgedBy,
+        }) => ({
+          ...{ id, rule, ruleId, taskType, severity: cause?.severity ?? null },
+          cause: cause && [...earlierCauses, cause].map(({ text }) => text).join('; then: '),
           ...dated({ firedAtMs, resolvedAtMs }),
           durationSeconds: Math.round(Math.max(0, (resolvedAtMs ?? within.toMs) - firedAtMs) / 1000),
           acknowledgedBy,

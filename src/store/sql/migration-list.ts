@@ -24,3 +24,4 @@ export { default as '0022_watched_stops' } from './migrations/0.4/0022_watched_s
 export { default as '0023_stopped_within' } from './migrations/0.4/0023_stopped_within.sql';
 export { default as '0024_receivers' } from './migrations/0.4/0024_receivers.sql';
 export { default as '0025_pending_orders' } from './migrations/0.4/0025_pending_orders.sql';
+export { default as '0026_present_cause' } from './migrations/0.4/0026_present_cause.sql';

@@ -38,6 +38,24 @@ describeRecordStore('alert care', (db) => {
     return { ruleId: rule.id, id: fired?.alert.id ?? 0 };
   }
 
+  it('holds back that an alert has another cause, and forgets it when the alert ends first', async () => {
+    const { id } = await fire();
+    const pause = await silence();
+    await db.sql("UPDATE webhook_outbox SET status = 'delivered', attempts = 1");
+    const cause = { code: 'b', severity: 'alert', text: 'b', command: null, since: null } as const;
+    await applyToRules(alerts(), { kind: 'changed', cause, isNews: true });
+    expect(await claim()).toEqual([]);
+    await turn('resolved');
+    expect(await claim()).toEqual(['alert.resolved']);
+    expect((await alerts().alert(id))?.notifications.map(({ status }) => status)).toEqual([
+      'delivered',
+      'silenced',
+      'pending',
+    ]);
+    await alerts().silences.remove(pause.id);
+    expect(await claim()).toEqual([]);
+  });
+
   it('keeps every one of fifty changes of different fields that are made at once', async () => {
     const { id } = await alerts().createRule(FIELDS);
     const second = await db.another();

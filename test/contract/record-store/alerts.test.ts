@@ -181,7 +181,7 @@ describeRecordStore('alerts', (db) => {
     it('name the causes that cool down, each for its own time', async () => {
       const { id } = await db.store.alerts.createRule({ ...FIELDS, cooldownSeconds: 300 });
       for (const code of ['gateway_slow', 'breaker_open']) {
-        const cause = { code, severity: 'alert', text: code, command: '' } as const;
+        const cause = { code, severity: 'alert', text: code, command: '', since: null } as const;
         await db.store.alerts.apply([await transition(db, id, { kind: 'fired', value: 2, cause })]);
         await db.store.alerts.apply([await transition(db, id, RECOVERED)]);
       }
@@ -189,6 +189,41 @@ describeRecordStore('alerts', (db) => {
       expect([...coolingCauses].sort()).toEqual(['breaker_open', 'gateway_slow']);
       await db.store.alerts.updateRule(id, () => ({ ...FIELDS, cooldownSeconds: 0 }));
       expect((await evaluated(db, id)).coolingCauses).toEqual([]);
+    });
+
+    it('give an open alert another cause, and report it unless a message that waits will say it', async () => {
+      const { id } = await db.store.alerts.createRule(FIELDS);
+      const cause = (code: string, kind: 'token' | null = null) =>
+        ({ code, kind, severity: 'alert', text: code, command: null, since: new Date(7_000) }) as const;
+      const change = async (to: ReturnType<typeof cause>, isNews = true) =>
+        db.store.alerts.apply([await transition(db, id, { kind: 'changed', cause: to, isNews })]);
+      const told = async () =>
+        (await db.store.alerts.history(ANY, ALL)).items.flatMap(({ notifications }) =>
+          notifications.map(({ event, status }) => `${event} ${status}`),
+        );
+      expect(await change(cause('a')), 'nothing is open').toEqual([]);
+      await db.store.alerts.apply([await transition(db, id, { kind: 'fired', value: 2, cause: cause('a') })]);
+      expect((await evaluated(db, id)).reportedCauses).toMatchObject([{ code: 'a', kind: null }]);
+      const [changed] = await change(cause('b', 'token'));
+      const { since: _, ...saved } = cause('b', 'token');
+      expect(changed).toMatchObject({
+        kind: 'changed',
+        alert: { cause: saved, causeSinceMs: 7_000, earlierCauses: [{ code: 'a' }], resolvedAtMs: null },
+      });
+      expect(await told(), 'the first message says it').toEqual(['alert.fired pending']);
+      await db.store.alerts.webhooks.claim({ limit: 9, limitPerUrl: 9, leaseMs: 60_000 });
+      await change(cause('c'));
+      expect(await told(), 'the first message is on its way').toEqual([
+        'alert.fired pending',
+        'alert.changed pending',
+      ]);
+      await db.sql("UPDATE webhook_outbox SET status = 'delivered', claimed_until = NULL");
+      await change(cause('b', 'token'), false);
+      expect((await evaluated(db, id)).reportedCauses.map(({ code }) => code)).toEqual(['b', 'a', 'b', 'c']);
+      expect([...(await evaluated(db, id)).coolingCauses].sort()).toEqual(['a', 'c', 'token', 'token']);
+      expect(await told()).toEqual(['alert.fired delivered', 'alert.changed delivered']);
+      await db.store.alerts.apply([await transition(db, id, RECOVERED)]);
+      expect((await evaluated(db, id)).reportedCauses).toEqual([]);
     });
 
     it('end the alert of a deleted rule, whose history stays', async () => {

@@ -254,6 +254,8 @@ describe('alert history', () => {
           threshold: 50_000,
           value: 60_000,
           cause: null,
+          cause_since: null,
+          earlier_causes: [],
           fired_at: expect.stringMatching(RFC_3339_UTC),
           resolved_at: null,
           resolution: null,

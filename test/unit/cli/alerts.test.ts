@@ -35,6 +35,8 @@ const ALERT: AlertBody = {
   threshold: 90,
   value: 89.123456,
   cause: null,
+  cause_since: null,
+  earlier_causes: [],
   fired_at: '2026-11-21T09:58:00.000Z',
   resolved_at: null,
   resolution: null,

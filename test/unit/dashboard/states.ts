@@ -200,6 +200,8 @@ export const ALERT: Bodies['alerts']['items'][number] = {
   threshold: 50_000,
   value: 49_999_999.123,
   cause: null,
+  cause_since: null,
+  earlier_causes: [],
   fired_at: at(300),
   resolved_at: null,
   resolution: null,

@@ -35,16 +35,27 @@ const breaker = (
 
 it('have the health of the task type, and of the whole fleet', () => {
   const reasons = [reason('interval_missed', 'carddata'), reason('clocks_differ', null, 'warning')];
+  const [own, fleet] = reasons.map((root) => ({ ...root, root }));
   expect(conditionsOf({ reasons })).toEqual({
-    realname: { ...CALM, reasons: [reasons[1]] },
-    carddata: { ...CALM, reasons },
-    package: { ...CALM, reasons: [reasons[1]] },
+    realname: { ...CALM, reasons: [fleet] },
+    carddata: { ...CALM, reasons: [own, fleet] },
+    package: { ...CALM, reasons: [fleet] },
   });
 });
 
 it('count the use of the whole limit as no fault', () => {
   const reasons = [reason('concurrency_usage', 'realname')];
   expect(conditionsOf({ reasons }).realname).toEqual(CALM);
+});
+
+it('have as the cause of a reason what it follows from, also if that is of another task type', () => {
+  const cause = reason('overloaded', 'carddata', 'warning');
+  const reasons = [cause, { ...reason('gateway_slow', null), causedBy: cause.code }, reason('paused', null)];
+  const { realname } = conditionsOf({ reasons });
+  expect(realname.reasons.map(({ code, root }) => `${code}: ${root.code}`)).toEqual([
+    'gateway_slow: overloaded',
+    'paused: paused',
+  ]);
 });
 
 it('have the age of the oldest breaker that is open', () => {

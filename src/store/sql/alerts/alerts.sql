@@ -8,7 +8,7 @@ name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, 
 id, {fields}, created_at, updated_at
 
 -- part: alert
-id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, cause,
+id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, cause, cause_since, earlier_causes,
   fired_at, resolved_at, resolution, resolved_value, acknowledged_at, acknowledged_by, acknowledged_reason,
   CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced,
   (SELECT coalesce(json_agg(json_build_object('channel', 'webhook', 'event', o.event, 'status', o.status,
@@ -144,23 +144,26 @@ SELECT r.id, r.revision, r.rule_type AS "rule.rule_type", r.task_type AS "rule.t
   coalesce(h.threshold, r.threshold) AS "firing.threshold",
   (extract(epoch FROM clock_timestamp() - r.last_fired_at) * 1000)::float8 AS since_fired_ms,
   ARRAY(
-    SELECT f.cause ->> 'code' FROM (
-      SELECT cause, fired_at FROM alert_history WHERE rule_id = r.id ORDER BY id DESC LIMIT 20
-    ) f
+    SELECT coalesce(c.cause ->> 'kind', c.cause ->> 'code') FROM (
+      SELECT cause, earlier_causes, fired_at FROM alert_history WHERE rule_id = r.id ORDER BY id DESC LIMIT 20
+    ) f, jsonb_array_elements(jsonb_build_array(f.cause) || f.earlier_causes) AS c (cause)
     WHERE f.cause IS NOT NULL AND abs(extract(epoch FROM clock_timestamp() - f.fired_at)) < r.cooldown_seconds
-  ) AS cooling_causes
+  ) AS cooling_causes,
+  CASE WHEN h.cause IS NULL THEN '[]' ELSE jsonb_build_array(h.cause) || h.earlier_causes END AS reported_causes
 FROM alert_rules r LEFT JOIN alert_history h ON h.id = r.open_alert_id
 WHERE r.open_alert_id IS NOT NULL OR (r.is_enabled AND r.deleted_at IS NULL)
 
 -- name: alerts.apply
 -- Makes transitions of alert rules durable in one statement: state of the rule, history, notifications.
--- $1 the transitions as JSON: rule ids (distinct), revisions they were evaluated in, events: kind (fired | resolved), value of
--- the metric (null: no sample), resolution (of resolved), cause (of fired). $2 ms that a grouped notification waits for others, unless
+-- $1 the transitions as JSON: rule ids (distinct), revisions they were evaluated in, events: kind (fired | changed | resolved), value of
+-- the metric (null: no sample), resolution (of resolved), cause with its beginning `since` (of fired and changed), is_news (of changed: it
+-- is to be reported). $2 ms that a grouped notification waits for others, unless
 -- its rule type is one of $3.
 -- Returns the transitions applied, each with its alert. A rule in another revision is left out: another instance was first.
 WITH given AS MATERIALIZED (
   SELECT rule_id, revision, event ->> 'kind' AS kind, (event ->> 'value')::float8 AS value, event ->> 'resolution' AS resolution,
-    nullif(event -> 'cause', 'null') AS cause
+    nullif(event -> 'cause', 'null') - 'since' AS cause, (event -> 'cause' ->> 'since')::timestamptz AS cause_since,
+    coalesce((event ->> 'is_news')::boolean, false) AS is_news
   FROM jsonb_to_recordset($1::jsonb) AS transition (rule_id integer, revision integer, event jsonb)
   ORDER BY rule_id
 ), fired AS (
@@ -168,13 +171,29 @@ WITH given AS MATERIALIZED (
     open_alert_id = nextval('alert_history_id_seq'), last_fired_at = clock_timestamp(), revision = r.revision + 1
   FROM given g
   WHERE g.kind = 'fired' AND r.id = g.rule_id AND r.revision = g.revision AND r.open_alert_id IS NULL
-  RETURNING r.*, g.value, g.cause
+  RETURNING r.*, g.value, g.cause, g.cause_since
 ), opened AS (
   INSERT INTO alert_history
-    (id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, fired_at, cause)
-  SELECT f.open_alert_id, f.id, f.name, f.rule_type, f.task_type, f.comparison, f.threshold, f.value, f.last_fired_at, f.cause
+    (id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, fired_at, cause, cause_since)
+  SELECT f.open_alert_id, f.id, f.name, f.rule_type, f.task_type, f.comparison, f.threshold, f.value, f.last_fired_at, f.cause, f.cause_since
   FROM fired f
   RETURNING *
+), turned AS (
+  UPDATE alert_rules r SET revision = r.revision + 1
+  FROM given g
+  WHERE g.kind = 'changed' AND r.id = g.rule_id AND r.revision = g.revision AND r.open_alert_id IS NOT NULL AND r.deleted_at IS NULL
+  RETURNING r.*, g.cause, g.cause_since, g.is_news
+), updated AS (
+  -- Each earlier cause once, as code and kind tell them apart.
+  UPDATE alert_history h SET cause = t.cause, cause_since = t.cause_since,
+    earlier_causes = (
+      SELECT coalesce(jsonb_agg(e.cause ORDER BY e.place), '[]')
+      FROM jsonb_array_elements(h.earlier_causes) WITH ORDINALITY AS e (cause, place)
+      WHERE (e.cause -> 'code', e.cause -> 'kind') IS DISTINCT FROM (h.cause -> 'code', h.cause -> 'kind')
+    ) || jsonb_build_array(h.cause)
+  FROM turned t
+  WHERE h.id = t.open_alert_id
+  RETURNING h.*
 ), ended AS (
   UPDATE alert_rules r SET open_alert_id = NULL, revision = r.revision + 1
   FROM given g JOIN alert_rules before ON before.id = g.rule_id AND before.revision = g.revision
@@ -198,8 +217,8 @@ WITH given AS MATERIALIZED (
   -- Resolved while silenced, and never notified: neither notification is sent.
   UPDATE webhook_outbox o SET status = 'silenced', settled_at = clock_timestamp()
   FROM closed c
-  WHERE c.silenced AND o.alert_id = c.id AND o.event = 'alert.fired' AND o.status = 'pending' AND o.attempts = 0
-  RETURNING o.alert_id
+  WHERE c.silenced AND o.alert_id = c.id AND o.event <> 'alert.resolved' AND o.status = 'pending' AND o.attempts = 0
+  RETURNING o.alert_id, o.event
 ), waiting AS MATERIALIZED (
   -- Groups that still wait: what is due at the same moment goes out together (webhook_outbox.claim). One that is nearly due
   -- may be claimed before this transaction ends.
@@ -216,10 +235,18 @@ WITH given AS MATERIALIZED (
   FROM fired f
   WHERE 'webhook' = ANY (f.notify_channels)
   UNION ALL
+  -- A message that is still to be sent says the cause of then. One on its way says the former cause.
+  SELECT t.open_alert_id, 'alert.changed', t.webhook_url, t.webhook_secrets, t.webhook_format,
+    t.webhook_grouped AND t.rule_type <> ALL ($3::text[])
+  FROM turned t JOIN updated h ON h.id = t.open_alert_id
+  WHERE t.is_news AND 'webhook' = ANY (t.notify_channels) AND NOT EXISTS (
+    SELECT FROM webhook_outbox o
+    WHERE o.alert_id = t.open_alert_id AND o.status = 'pending' AND (o.claimed_until IS NULL OR o.claimed_until <= clock_timestamp()))
+  UNION ALL
   -- An alert that cleanup has removed from the history has no notifications any more.
   SELECT c.id, 'alert.resolved', e.webhook_url, e.webhook_secrets, e.webhook_format, e.webhook_grouped
   FROM closed c JOIN ending e ON e.alert_id = c.id
-  WHERE 'webhook' = ANY (e.notify_channels) AND NOT EXISTS (SELECT FROM hushed WHERE hushed.alert_id = c.id)
+  WHERE 'webhook' = ANY (e.notify_channels) AND NOT EXISTS (SELECT FROM hushed WHERE hushed.alert_id = c.id AND hushed.event = 'alert.fired')
 ), notified AS (
   INSERT INTO webhook_outbox (alert_id, event, url, secrets, format, next_attempt_at)
   SELECT n.alert_id, n.event, n.url, n.secrets, n.format, CASE WHEN n.webhook_grouped
@@ -230,11 +257,13 @@ WITH given AS MATERIALIZED (
 ), applied AS (
   SELECT 'fired' AS kind, o.* FROM opened o
   UNION ALL
+  SELECT 'changed' AS kind, h.* FROM updated h
+  UNION ALL
   SELECT 'resolved' AS kind, c.* FROM closed c
 )
 SELECT kind, id AS "alert.id", rule_id AS "alert.rule_id", rule_name AS "alert.rule_name", rule_type AS "alert.rule_type",
   task_type AS "alert.task_type", comparison AS "alert.comparison", threshold AS "alert.threshold", value AS "alert.value",
-  cause AS "alert.cause", fired_at AS "alert.fired_at", resolved_at AS "alert.resolved_at", resolution AS "alert.resolution",
+  cause AS "alert.cause", cause_since AS "alert.cause_since", earlier_causes AS "alert.earlier_causes", fired_at AS "alert.fired_at", resolved_at AS "alert.resolved_at", resolution AS "alert.resolution",
   resolved_value AS "alert.resolved_value"
 FROM applied
 ORDER BY id

@@ -8,7 +8,7 @@
 WITH over AS MATERIALIZED (
   SELECT o.id
   FROM webhook_outbox o
-  WHERE o.status = 'pending' AND o.answered AND o.event = 'alert.fired'
+  WHERE o.status = 'pending' AND o.answered AND o.event <> 'alert.resolved'
     AND (o.claimed_until IS NULL OR o.claimed_until <= now())
     AND EXISTS (SELECT FROM webhook_outbox r WHERE r.alert_id = o.alert_id AND r.event = 'alert.resolved')
 ), ended AS (
@@ -36,8 +36,8 @@ WITH over AS MATERIALIZED (
         AND e.id NOT IN (SELECT id FROM over)
         -- The alert of no rule has several receivers, which do not wait for each other.
         AND (h.rule_id <> 0 OR (e.url, e.format, e.secrets) IS NOT DISTINCT FROM (o.url, o.format, o.secrets)))
-    -- The firing of a silenced alert waits for the end of the silence; a notification already attempted continues.
-    AND NOT (o.event = 'alert.fired' AND o.attempts = 0 AND EXISTS (
+    -- The firing of a silenced alert, and another cause, wait for the end of the silence; a notification already attempted continues.
+    AND NOT (o.event <> 'alert.resolved' AND o.attempts = 0 AND EXISTS (
       SELECT FROM alert_history h
       WHERE h.id = o.alert_id AND alert_is_silenced(h.rule_id, h.rule_type, h.task_type)))
 ), allowed AS (
@@ -65,7 +65,8 @@ SELECT c.id, c.attempts AS attempt, c.event, c.message_id::text AS message_id, c
   CASE WHEN r.id IS NULL THEN c.format ELSE r.webhook_format END AS format,
   h.id AS "alert.id", h.rule_id AS "alert.rule_id", h.rule_name AS "alert.rule_name", h.rule_type AS "alert.rule_type",
   h.task_type AS "alert.task_type", h.comparison AS "alert.comparison", h.threshold AS "alert.threshold",
-  h.value AS "alert.value", h.cause AS "alert.cause", h.fired_at AS "alert.fired_at", h.resolved_at AS "alert.resolved_at",
+  h.value AS "alert.value", h.cause AS "alert.cause", h.cause_since AS "alert.cause_since",
+  h.earlier_causes AS "alert.earlier_causes", h.fired_at AS "alert.fired_at", h.resolved_at AS "alert.resolved_at",
   h.resolution AS "alert.resolution", h.resolved_value AS "alert.resolved_value"
 FROM claimed c JOIN alert_history h ON h.id = c.alert_id LEFT JOIN alert_rules r ON r.id = h.rule_id
 ORDER BY c.id

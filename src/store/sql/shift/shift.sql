@@ -6,7 +6,7 @@ fired_at < to_timestamp($2::float8 / 1000) AND coalesce(resolved_at, 'infinity')
 -- name: shift.alerts
 -- Alerts that fired before the end of a time and were not resolved before its start, the latest first. $1 from, $2 to (epoch ms, the end
 -- excluded), $3 rows at most. Reads alert_history_fired_at from the end of the time.
-SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, cause, fired_at, resolved_at, resolution,
+SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, cause, cause_since, earlier_causes, fired_at, resolved_at, resolution,
   resolved_value, acknowledged_by
 FROM alert_history
 WHERE {inTime}

@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { OrderedCause } from '../../../../src/domain/alerts/alert-cause.ts';
 import type { TaskCondition } from '../../../../src/domain/alerts/alert-rule.ts';
 import { perTaskType } from '../../../../src/domain/task-type.ts';
 import { AlertEvaluator } from '../../../../src/engine/alerts/alert-evaluator.ts';
@@ -84,9 +85,19 @@ async function recover(): Promise<void> {
   await judge.runOnce();
 }
 
-const reason = (code: string, severity: 'warning' | 'alert' = 'alert', causedBy: string | null = null) => ({
-  ...{ code, severity, causedBy, text: `it is ${code}`, command: 'cardpoll doctor' },
-});
+/** @param root what it follows from; itself, where it is absent. */
+function reason(code: string, over: Partial<OrderedCause> = {}): OrderedCause {
+  const severity = 'alert';
+  const own = {
+    code,
+    kind: null,
+    severity,
+    text: `it is ${code}`,
+    command: 'cardpoll doctor',
+    since: null,
+  } as const;
+  return { ...own, root: { ...own, ...over }, ...over };
+}
 
 const setQueue = async (length: number) => {
   await redis.del('polling:queue:realname');
@@ -224,7 +235,7 @@ describe('a rule that waits', () => {
     expect(await pass(0)).toBe(0);
     expect(await pass(14_000)).toBe(0);
     expect(await pass(1_000)).toBe(1);
-    condition = { ...condition, reasons: [reason('breaker_open', 'warning')] };
+    condition = { ...condition, reasons: [reason('breaker_open', { severity: 'warning' })] };
     await pass(1);
     // A slow gateway seems well for a moment.
     await pass(59_000);
@@ -287,11 +298,16 @@ describe('one cause', () => {
     await setQueue(11);
     condition = {
       ...condition,
-      reasons: [reason('gateway_slow'), reason('queue_backlog', 'alert', 'gateway_slow')],
+      // Of another task type, so that it is not among the reasons of this one.
+      reasons: [
+        reason('queue_backlog', {
+          root: reason('gateway_slow', { severity: 'warning', since: new Date(5_000) }),
+        }),
+      ],
     };
     await evaluator().runOnce();
-    const { causedBy, ...cause } = reason('gateway_slow');
-    expect(await history()).toMatchObject([{ cause }]);
+    const cause = { code: 'gateway_slow', kind: null, severity: 'alert', text: 'it is gateway_slow' };
+    expect(await history()).toMatchObject([{ cause, causeSinceMs: 5_000 }]);
     await setQueue(0);
     await recover();
     expect(await history()).toMatchObject([{ resolution: 'recovered', cause }]);
@@ -328,6 +344,58 @@ describe('one cause', () => {
       'SELECT 1 FROM webhook_outbox WHERE next_attempt_at <= clock_timestamp()',
     );
     expect(rows).toHaveLength(told.length === 1 && told[0] === 'stop_surge' ? 1 : 0);
+  });
+});
+
+describe('an open alert with another cause', () => {
+  const clock = new FakeClock();
+  let judge: AlertEvaluator;
+  beforeEach(() => {
+    judge = evaluator({ clock });
+  });
+
+  /** Passes with these reasons for some seconds. @returns events of the notifications so far */
+  async function night(seconds: number, ...reasons: OrderedCause[]): Promise<readonly string[]> {
+    condition = { ...condition, reasons };
+    await judge.runOnce();
+    clock.advance(1_000 * seconds);
+    await judge.runOnce();
+    // As a receiver takes them.
+    await client.query("UPDATE webhook_outbox SET status = 'delivered', attempts = 1");
+    return (await history()).flatMap(({ notifications }) => notifications.map(({ event }) => event));
+  }
+
+  const timeout = reason('success_rate', { kind: 'timeout', text: 'timeout' });
+  const token = reason('breaker_open', { kind: 'token', text: 'token' });
+
+  it('says so once, keeps the earlier ones, and ends with the last', async () => {
+    const webhook = { notifyChannels: ['webhook'] as const, webhookUrl: 'http://x/' };
+    await records.alerts.createRule({ ...RULE, ...webhook, ruleType: 'health', threshold: 1 });
+    expect(await night(15, timeout)).toEqual(['alert.fired']);
+    expect(await night(10, token), 'it may be for a moment').toEqual(['alert.fired']);
+    const both = ['alert.fired', 'alert.changed'];
+    expect(await night(15, token)).toEqual(both);
+    expect(log.at(-1)).toMatchObject({ msg: 'an open alert has another cause', reason: 'breaker_open' });
+    expect(await night(15, reason('success_rate', { kind: 'token' })), 'the same fault').toEqual(both);
+    expect(await night(15, reason('queue_backlog')), 'what it left behind').toEqual(both);
+    expect(await history()).toMatchObject([
+      { cause: { kind: 'token' }, earlierCauses: [{ kind: 'timeout' }] },
+    ]);
+    expect(await night(15, timeout), 'known').toEqual(both);
+    expect(await history()).toMatchObject([{ cause: { kind: 'timeout' } }]);
+    expect(await night(15, timeout, reason('part_failing'))).toEqual([...both, 'alert.changed']);
+    expect(await night(60)).toEqual([...both, 'alert.changed', 'alert.resolved']);
+    expect(await history()).toMatchObject([{ cause: { code: 'part_failing' }, resolution: 'recovered' }]);
+  });
+
+  it('fires again in its cooldown for a fault of another kind only', async () => {
+    await records.alerts.createRule({ ...RULE, ruleType: 'health', threshold: 1, cooldownSeconds: 300 });
+    await night(15, timeout);
+    await night(60);
+    await night(15, timeout);
+    expect(await history()).toHaveLength(1);
+    await night(15, token);
+    expect(await history()).toHaveLength(2);
   });
 });
 

@@ -84,7 +84,13 @@ describe('a robot shows', () => {
   it.each(ROBOT_FORMATS)('%s: an alert that fired, and its end', async (format) => {
     await records.alerts.createRule(ruleOf(`/${format}`, format));
     const text = 'realname: no poll succeeds';
-    const cause = { code: 'success_rate', severity: 'alert', text, command: 'cardpoll doctor' } as const;
+    const cause = {
+      code: 'success_rate',
+      severity: 'alert',
+      text,
+      command: 'cardpoll doctor',
+      since: null,
+    } as const;
     await apply({ kind: 'fired', value: 72.3, cause });
     await deliver();
     expect(await notification()).toMatchObject({ status: 'delivered', lastError: null });
@@ -114,7 +120,8 @@ describe('a robot shows', () => {
     const alertOf = (id: number): Alert => ({
       ...{ id, ruleId: id, ruleName: `规则 ${id} <at user_id="all"> & more`, ruleType: 'success_rate' },
       ...{ taskType: 'realname', comparison: '<', threshold: 90, value: 0, firedAtMs: 0 },
-      ...{ cause: null, resolvedAtMs: null, resolution: null, resolvedValue: null },
+      ...{ cause: null, causeSinceMs: null, earlierCauses: [] },
+      ...{ resolvedAtMs: null, resolution: null, resolvedValue: null },
     });
     const group = Array.from({ length: 30 }, (_, i) => alertOf(i + 1));
     const event = { event: 'alert.fired', messageId: 'm1', alert: alertOf(1), group } as const;
@@ -151,6 +158,7 @@ describe('a robot shows', () => {
       (taskType, n): Alert => ({
         ...{ id: n, ruleId: n, ruleName: `Health: ${taskType}`, ruleType: 'health', taskType },
         ...{ comparison: '>', threshold: 1, value: 2, firedAtMs: 0 },
+        ...{ causeSinceMs: null, earlierCauses: [] },
         ...{ resolvedAtMs: null, resolution: null, resolvedValue: null },
         cause: {
           ...({ code: 'breaker_open', severity: 'alert', command: 'cardpoll doctor' } as const),

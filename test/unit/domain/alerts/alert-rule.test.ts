@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { causesOf, type DatedCause, type OrderedCause } from '../../../../src/domain/alerts/alert-cause.ts';
 import {
   type AlertCondition,
   RULE_TYPE_FACTS,
@@ -34,12 +35,68 @@ function watched({
     firing: null,
     sinceFiredMs: null,
     coolingCauses: [],
+    reportedCauses: [],
     ...state,
   };
 }
 
+const dated = (code: string, kind: DatedCause['kind'] = null): DatedCause => ({
+  ...{ code, kind, severity: 'alert', text: '', command: null, since: null },
+});
 const fired = (value: number) => ({ kind: 'fired', value });
 const resolved = (value: number | null, resolution: string) => ({ kind: 'resolved', value, resolution });
+
+describe('the cause of an open alert', () => {
+  const explains = (cause: { code: string }, other: { code: string }) =>
+    cause.code === 'gateway_slow' && other.code === 'queue_backlog';
+  const [slow, backlog, failing] = [dated('gateway_slow'), dated('queue_backlog'), dated('part_failing')];
+  const [refused, token] = [dated('breaker_open', 'refused'), dated('breaker_open', 'token')];
+
+  it.each<[string, DatedCause[], DatedCause[], object | null]>([
+    ['stays while it is there', [slow], [failing, slow], { kind: 'changed', cause: failing, isNews: true }],
+    ['stays where the others are known', [slow, failing], [failing, slow], null],
+    ['is another one', [slow], [failing], { kind: 'changed', cause: failing, isNews: true }],
+    [
+      'is another kind of the same reason',
+      [refused],
+      [token],
+      { kind: 'changed', cause: token, isNews: true },
+    ],
+    ['is the same in another reason', [token], [dated('success_rate', 'token')], null],
+    ['is not what it left behind', [slow], [backlog], null],
+    ['is not what it left behind, but what comes after that', [slow], [backlog, failing], { cause: failing }],
+    ['is an earlier one, which is no news', [slow, failing], [failing], { cause: failing, isNews: false }],
+    ['is not known', [], [failing], null],
+    ['stays when none is known', [slow], [], null],
+  ])('%s', (_, reportedCauses, causes, event) => {
+    const open = watched({ ...FIRING, reportedCauses });
+    const found = nextEvent(open, 500, causes, explains);
+    if (event === null) expect(found).toBeNull();
+    else expect(found).toMatchObject(event);
+    expect(nextEvent(open, 0, causes, explains)?.kind, 'while it recovers').toBe('resolved');
+  });
+
+  it('is what others follow from, once, as bad as the worst that follows', () => {
+    const load = { ...dated('overloaded'), severity: 'warning' } as const;
+    const follows = (code: string, severity: 'alert' | 'warning'): OrderedCause => ({
+      ...dated(code),
+      severity,
+      root: load,
+    });
+    const reasons = [
+      follows('paused', 'warning'),
+      follows('gateway_slow', 'alert'),
+      { ...failing, root: failing },
+    ];
+    const causes = (ruleType: string) =>
+      causesOf(ruleType, reasons, []).map(({ code, severity }) => `${code} ${severity}`);
+    expect(causes('health')).toEqual(['overloaded alert', 'part_failing alert']);
+    expect(causes('polling_stalled')).toEqual(['overloaded alert']);
+    expect(causes('gateway_slow')).toEqual(['overloaded alert']);
+    expect(causes('success_rate')).toEqual([]);
+    expect(causesOf('health', reasons, ['part_failing'])).toHaveLength(1);
+  });
+});
 
 describe('nextEvent', () => {
   it.each<[string, WatchedRule, number | null, unknown]>([
@@ -104,19 +161,19 @@ describe('nextEvent', () => {
       resolved(null, 'rule_changed'),
     ],
   ])('%s', (_, rule, sample, event) => {
-    expect(nextEvent(rule, sample, null)).toEqual(event);
+    expect(nextEvent(rule, sample, [], () => false)).toEqual(event);
   });
 
   it('keeps quiet in its cooldown about the causes that it fired for, not about another one', () => {
     const cooling = watched({ sinceFiredMs: 60_000, coolingCauses: ['gateway_slow', 'success_rate'] });
-    expect(nextEvent(cooling, 500, { code: 'gateway_slow' })).toBeNull();
-    expect(nextEvent(cooling, 500, { code: 'breaker_open' })).toEqual(fired(500));
+    expect(nextEvent(cooling, 500, [dated('gateway_slow')], () => false)).toBeNull();
+    expect(nextEvent(cooling, 500, [dated('breaker_open')], () => false)).toEqual(fired(500));
   });
 
   it('makes one firing and one resolution of an outage, and one of a flapping metric in a cooldown', () => {
     let state: Pick<WatchedRule, 'firing' | 'sinceFiredMs'> = { firing: null, sinceFiredMs: null };
     const kinds = [50, 150, null, 150, 150, 50, 150, 50, 150, 50].map((sample) => {
-      const event = nextEvent(watched(state), sample, null);
+      const event = nextEvent(watched(state), sample, [], () => false);
       const { firing, sinceFiredMs } = state;
       if (event?.kind === 'fired') state = { firing: BACKLOG, sinceFiredMs: 0 };
       else {
@@ -218,8 +275,8 @@ describe('metrics', () => {
     ['warning', 1],
     ['alert', 2],
   ] as const)('metrics of a task type that is %s have health %i', (health, level) => {
-    const told = { text: '', command: null, causedBy: null };
-    const reasons = health === 'normal' ? [] : [{ ...told, code: 'paused', severity: health } as const];
+    const paused = { ...dated('paused'), severity: health === 'alert' ? 'alert' : 'warning' } as const;
+    const reasons = health === 'normal' ? [] : [{ ...paused, root: paused }];
     expect(samplesOf({ condition: { ...CALM, reasons } }).health).toBe(level);
   });
 

@@ -24,7 +24,8 @@ const SECRET = 'sec"ret/0123456789';
 const FIRING: Alert = {
   ...{ id: 7, ruleId: 3, ruleName: '积压 @all <b>', ruleType: 'success_rate', taskType: 'realname' },
   ...{ comparison: '<', threshold: 90, value: 71.5, firedAtMs: Date.parse('2026-11-01T00:00:00.250Z') },
-  ...{ cause: null, resolvedAtMs: null, resolution: null, resolvedValue: null },
+  ...{ cause: null, causeSinceMs: null, earlierCauses: [] },
+  ...{ resolvedAtMs: null, resolution: null, resolvedValue: null },
 };
 const RESOLVED: Alert = {
   ...FIRING,

@@ -35,6 +35,8 @@ const FIRING: Alert = {
   value: 71.5,
   firedAtMs: Date.parse('2026-11-01T00:00:00.250Z'),
   cause: null,
+  causeSinceMs: null,
+  earlierCauses: [],
   resolvedAtMs: null,
   resolution: null,
   resolvedValue: null,

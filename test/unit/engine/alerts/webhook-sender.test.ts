@@ -100,7 +100,8 @@ function delivery(id: number, url: string, over: Partial<WebhookDelivery> = {}):
     alert: {
       ...{ id: 100 + id, ruleId: 3, ruleName: 'Backlog', ruleType: 'queue_backlog', taskType: 'carddata' },
       ...{ comparison: '>', threshold: 10, value: 12, firedAtMs: clock.now() },
-      ...{ cause: null, resolvedAtMs: null, resolution: null, resolvedValue: null },
+      ...{ cause: null, causeSinceMs: null, earlierCauses: [] },
+      ...{ resolvedAtMs: null, resolution: null, resolvedValue: null },
     },
     ...over,
   };

@@ -67,6 +67,7 @@ function alert(
       acknowledgedBy: null,
     },
     cause: { code: 'gateway_slow', severity: 'alert', text: 'the gateway takes 3.0 s a call', command: null },
+    ...{ causeSinceMs: null, earlierCauses: [] },
     ...{ firedAtMs: at(fired), resolvedAtMs: resolved === null ? null : at(resolved) },
     ...over,
   };
