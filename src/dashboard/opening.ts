@@ -36,7 +36,7 @@ const VIEW_OF_REASON: Partial<Record<HealthReasonBody['code'], View>> = {
     time_zones_differ: 'instances',
   },
   ...{ own_cpu: 'instances', redis_slow: 'instances', database_slow: 'instances' },
-  ...{ instance_cut_off: 'instances', instance_gone: 'instances' },
+  ...{ instance_cut_off: 'instances', instance_gone: 'instances', certificate_expires: 'instances' },
   ...{ nothing_polled: 'configs', pace_short: 'configs', cards_unselected: 'configs' },
 };
 
