@@ -66,7 +66,7 @@ it('alerts within a minute of the death of the gateway, and resolves them', asyn
   expect(tasks.map((task) => task.polled_percent)).toEqual([0, 0, 0]);
   // The calls that fail at once pretend no capacity.
   expect(capacity).toMatchObject({ capacity_per_second: null, headroom_percent: null, drain_seconds: null });
-  expect(capacity.held_by).toBe('the gateway is dead');
+  expect(capacity.held_by).toBe('the gateway refuses connections');
 
   const ids = fired.map(({ id }) => id);
   const messages = await waitFor(
