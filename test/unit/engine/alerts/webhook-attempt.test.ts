@@ -2,7 +2,7 @@
 // operator sees. How they travel: webhook-sender.test.ts.
 import { Webhook } from 'standardwebhooks';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { AlertRule } from '../../../../src/domain/alerts/alert-rule.ts';
+import type { AlertRule, NotificationEvent } from '../../../../src/domain/alerts/alert-rule.ts';
 import type { Alert } from '../../../../src/domain/alerts/alert-text.ts';
 import { WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { webhookMessage } from '../../../../src/engine/alerts/webhook-message.ts';
@@ -72,7 +72,7 @@ const HOOK = 'https://hooks.example/cardpoll';
 const MEANS = { ...MESSAGE_MEANS, secrets: [], timeZone: 'Asia/Shanghai' };
 const TO = { url: HOOK, format: null, secrets: [] };
 
-const bodyOf = (event: 'alert.fired' | 'alert.resolved', alert: Alert): unknown =>
+const bodyOf = (event: NotificationEvent, alert: Alert): unknown =>
   JSON.parse(webhookMessage({ event, messageId: 'm1', alert, group: null }, TO, MEANS, 0).body);
 
 const signedBy = (secrets: readonly string[]) =>
@@ -141,6 +141,38 @@ describe('the body', () => {
       command: 'cardpoll doctor',
       runbook_url: 'https://wiki.example/runbook#gateway_slow',
     });
+  });
+});
+
+it('an open alert with another cause says that one, since it began, and its end says that, too', () => {
+  const cause = {
+    code: 'breaker_open',
+    kind: 'token',
+    severity: 'alert',
+    text: 'the token is refused',
+  } as const;
+  const causeSinceMs = Date.parse('2026-11-01T00:03:00Z');
+  const changed = { ...FIRING, cause: { ...cause, command: null }, causeSinceMs };
+  const since = 'the token is refused, since 2026-11-01 08:03:00 Asia/Shanghai';
+  expect(bodyOf('alert.changed', changed)).toEqual({
+    ...FIRED_BODY,
+    ...{ event: 'alert.changed', text: `now: ${since}` },
+    runbook_url: 'https://wiki.example/runbook#breaker_open',
+  });
+  const over = {
+    ...RESOLVED,
+    ...changed,
+    resolvedAtMs: RESOLVED.resolvedAtMs,
+    resolution: 'recovered',
+  } as const;
+  expect(bodyOf('alert.resolved', over)).toMatchObject({
+    text: `over: ${since} until 2026-11-01 08:05:00 Asia/Shanghai`,
+  });
+  const robot = { ...TO, format: 'pagerduty', secrets: ['key'] };
+  const news = { event: 'alert.changed', messageId: 'm1', alert: changed, group: null } as const;
+  expect(JSON.parse(webhookMessage(news, robot, MEANS, 0).body)).toMatchObject({
+    ...{ event_action: 'trigger', dedup_key: FIRED_BODY.dedup_key },
+    payload: { summary: `now: ${since}` },
   });
 });
 
