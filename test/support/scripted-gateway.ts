@@ -36,6 +36,8 @@ export interface ScriptedGateway {
   readonly callsOf: ReadonlyMap<string, number>;
   /** Answers by another script from the next call on. */
   follow(script: Script): void;
+  /** Ends all connections: calls need new ones. */
+  dropConnections(): void;
   /** Counts from zero. */
   forget(): void;
   close(): Promise<void>;
@@ -94,6 +96,7 @@ export async function startScriptedGateway(first: Script = healthy, onPort = 0):
     follow: (next) => {
       script = next;
     },
+    dropConnections: () => server.closeAllConnections(),
     forget: () => {
       for (const name of INTERFACE_NAMES) calls[name] = 0;
       callsOf.clear();
