@@ -81,7 +81,7 @@ export async function insist<T>(
  */
 export function importCards(world: World, draw: Random, cards: Iterable<WorldCard>): Promise<void> {
   return world.imports(async () => {
-    const file = fileOf(cards);
+    const file = fileOf(cards, world.nature.hasVendorIds);
     const { rejected, errors } = await insist(world, draw, 'import', ({ cards: all }) =>
       all.import(ACTOR, Readable.from([file]), { format: 'csv' }),
     );

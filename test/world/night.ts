@@ -7,6 +7,7 @@ import type { GatewayWatcher } from './gateway.ts';
 import type { Checks } from './invariant.ts';
 import { INVARIANTS } from './invariants.ts';
 import { liveDataOfYesterday } from './live/yesterday.ts';
+import { disorderMs } from './nature.ts';
 import { reality } from './virtual/globals.ts';
 import { Random } from './virtual/random.ts';
 import { type Ground, World, type WorldSize } from './world.ts';
@@ -37,17 +38,10 @@ interface Event<Seen> {
 
 const CHECK_EVERY_MS = 5_000;
 const FIRST_FAULT_MS = 20_000;
-/** To recover in. */
-const CALM_MS = 480_000;
 const FAULTS_A_MINUTE = 2;
 /** After the faults have ended; with the time that a drill takes. */
 const DRILL_AFTER_MS = 150_000;
 const DRILL_MS = 200_000;
-
-/** @returns when the faults of a night end. */
-export function disorderMs({ minutes }: Pick<Night, 'minutes'>): number {
-  return Math.max((minutes * 60_000) / 2, minutes * 60_000 - CALM_MS);
-}
 
 /** @param all what may happen */
 export function drawn<Seen>(
