@@ -107,7 +107,7 @@ export const DESCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   gateway: [
     `A profile describes how to call a gateway and how to read its answers. \`try\` calls the gateway with a profile, for
-    one card. \`simulate\` serves a profile with generated cards, for trials and benchmarks.`,
+    one card. \`simulate\` serves the default profile with generated cards, for trials and benchmarks.`,
   ],
   migrate: [
     'The daemon applies missing migrations itself. This command shows which are missing, or applies them beforehand.',

@@ -7,7 +7,6 @@ import type { Card } from '../domain/cards/card.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { Fleet } from '../domain/fleet.ts';
 import type { CallTrial } from '../domain/gateway/call-trial.ts';
-import type { GatewayConfig } from '../domain/gateway/gateway-config.ts';
 import type { SimulatedBehaviour } from '../domain/gateway/simulated-behaviour.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 
@@ -22,8 +21,6 @@ export interface DemoOptions {
 
 export interface SimulateOptions extends SimulatedBehaviour {
   readonly listen: HostPort;
-  /** What the gateway speaks; absent: the default profile. */
-  readonly profile?: GatewayConfig;
 }
 
 export type MigrateAction = 'status' | 'up';

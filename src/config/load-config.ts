@@ -4,7 +4,6 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { GatewayConfig } from '../domain/gateway/gateway-config.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { hostAndPort } from '../platform/addresses.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -55,16 +54,6 @@ export async function loadGatewayConfig(
   };
   checkGatewayUrl(reader);
   return reader.finish(config);
-}
-
-/** What a simulated gateway speaks. It checks the credentials that are configured; none need to be. */
-export async function loadSimulatedGateway(inputs: ConfigInputs): Promise<GatewayConfig> {
-  const reader = await SettingReader.openWithProfile(inputs);
-  if (reader.read(SETTINGS.answers.module) !== null) {
-    const why = 'only the module knows what it signs and reads, so it cannot be simulated';
-    reader.report(SETTINGS.answers.module, `gateway.module: ${why}`);
-  }
-  return reader.finish(readGateway(reader, null, { needsCredentials: false }));
 }
 
 /**

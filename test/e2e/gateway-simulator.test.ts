@@ -76,28 +76,6 @@ describe('cardpoll gateway simulate', () => {
     expect(await call).toBe('cut');
   });
 
-  it("serves a vendor's profile, which `gateway try` reads", async () => {
-    const { url } = await simulate('--profile', '1nce');
-    const card = ['--iccid', '8988228066602912345', '-o', 'json'];
-    const { code, stdout } = await cliHere(
-      ['gateway', 'try', '--gateway-url', url, '--profile', '1nce', ...card],
-      {
-        env: { CARDPOLL_GATEWAY_CLIENT_ID: 'any', CARDPOLL_GATEWAY_CLIENT_SECRET: 'any' },
-      },
-    );
-    expect([code, JSON.parse(stdout)]).toMatchObject([
-      0,
-      {
-        items: [
-          { interface: 'flow', value: expect.any(Number) },
-          { interface: 'card_status', value: 'active' },
-        ],
-      },
-    ]);
-    const refused = await runCli(['gateway', 'simulate', '--listen', '127.0.0.1:1', '--profile', '1mce']);
-    expect([refused.code, refused.stderr]).toEqual([78, expect.stringContaining('did you mean 1nce')]);
-  });
-
   it('refuses what cannot be', async () => {
     const listen = ['--listen', '127.0.0.1:1'];
     expect((await cliHere(['gateway', 'simulate'])).code).toBe(64);

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { SimulatedBehaviour } from '../../src/domain/gateway/simulated-behaviour.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../src/domain/gateway-interface.ts';
-import { DEFAULT_DIALECT, INTERFACE_OF_PATH } from '../../src/gateway/simulate/dialect.ts';
+import { INTERFACE_OF_PATH } from '../../src/gateway/simulate/dialect.ts';
 import { SimulatedGateway } from '../../src/gateway/simulate/simulated-gateway.ts';
 
 export interface RecordingGateway {
@@ -17,7 +17,7 @@ export interface RecordingGateway {
 }
 
 export async function startRecordingGateway(behaviour: SimulatedBehaviour): Promise<RecordingGateway> {
-  const gateway = new SimulatedGateway(behaviour, DEFAULT_DIALECT);
+  const gateway = new SimulatedGateway(behaviour);
   const calls = Object.fromEntries(INTERFACE_NAMES.map((name) => [name, [] as string[]])) as Record<
     InterfaceName,
     string[]

@@ -4,7 +4,7 @@
 // needs a daemon.
 import { SHIPPED_PROFILES } from '../../config/gateway/profile.ts';
 import { formed, fraction, HOST_PORT, integer, oneOf, text } from '../../config/kinds.ts';
-import { loadGatewayConfig, loadSimulatedGateway } from '../../config/load-config.ts';
+import { loadGatewayConfig } from '../../config/load-config.ts';
 import { SETTINGS } from '../../config/settings/settings.ts';
 import { didYouMean } from '../../config/suggest.ts';
 import { ICCID } from '../../domain/cards/card.ts';
@@ -116,18 +116,12 @@ const simulate = defineCommand({
   summary: 'Serve a simulated gateway with generated cards; GET /stats counts the calls',
   examples: [
     'cardpoll gateway simulate --listen 127.0.0.1:8090  # answers at once',
-    "cardpoll gateway simulate --listen 127.0.0.1:8090 --profile 1nce  # answers as a vendor's gateway",
     'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50  # answers after 50 ms',
     'cardpoll gateway simulate --listen 127.0.0.1:8090 --failure-rate 0.1  # fails every tenth call',
     'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50 --capacity 40  # slows down under load',
   ],
   options: [
     { flags: '--listen <host:port>', doc: 'address to serve on', kind: HOST_PORT, required: true },
-    {
-      flags: '--profile <name|file>',
-      doc: 'profile to serve (default: that of the configuration, else the default profile); configured credentials are checked; if there are none, every call is accepted',
-      kind: text('name or file'),
-    },
     {
       flags: '--cards <n>',
       doc: 'number of different cards (default: no limit)',
@@ -154,13 +148,14 @@ const simulate = defineCommand({
       kind: integer({ min: 1, max: 1_000_000 }),
     },
   ],
-  run: async ({ io, launchers, configInputs }, { options: { profile: name, ...options } }) => {
-    const flags = { ...configInputs.flags, '--gateway-profile': name };
-    const profile = await loadSimulatedGateway({ ...configInputs, flags });
-    return launchers.simulate({ ...options, profile }, (url) => {
-      io.stderr.write(`simulated gateway: ${url} (counts: ${url}/stats)\n`);
-    });
+  gone: {
+    '--profile':
+      'the simulator serves the default profile only: try a profile with cardpoll gateway try, against the vendor',
   },
+  run: ({ io, launchers }, { options }) =>
+    launchers.simulate(options, (url) => {
+      io.stderr.write(`simulated gateway: ${url} (counts: ${url}/stats)\n`);
+    }),
 });
 
 const listProfiles = defineCommand({

@@ -47,7 +47,6 @@ export function checkCredentials(
   reader: SettingReader,
   config: GatewayConfig,
   offered: readonly InterfaceName[],
-  areNeeded: boolean,
 ): void {
   if (reader.isUnusable(auth.kind)) return;
   const kind = config.auth.kind ?? (config.token === null ? 'none' : 'bearer');
@@ -58,8 +57,8 @@ export function checkCredentials(
     ...CREDENTIAL_PLACEHOLDERS.filter((name) => named.includes(name)).map((name) => OF_PLACEHOLDER[name]),
   ];
   for (const setting of needs) {
-    if (reader.isSet(setting) || (!areNeeded && setting.file !== null)) continue;
-    reader.report(setting, `gateway.auth.kind ${kind} needs ${waysToSet(setting)}`);
+    if (!reader.isSet(setting))
+      reader.report(setting, `gateway.auth.kind ${kind} needs ${waysToSet(setting)}`);
   }
   // What was refused may name them.
   const namable = reader.isUnusable(auth.request)

@@ -29,12 +29,7 @@ import {
 } from './gateway-rules.ts';
 import { allRateLimits } from './rate-limits.ts';
 
-/** @param needsCredentials whether the credentials that the profile asks for must be there. */
-export function readGateway(
-  reader: SettingReader,
-  module: LoadedModule | null,
-  { needsCredentials } = { needsCredentials: true },
-): GatewayConfig {
+export function readGateway(reader: SettingReader, module: LoadedModule | null): GatewayConfig {
   const values = reader.readAll(SETTINGS.gateway);
   const { success, stoppedStatuses, units } = reader.readAll(SETTINGS.answers);
   const known = { moduleReads: (module?.read ?? null) !== null, unitWords: units ?? NO_WORDS };
@@ -54,7 +49,7 @@ export function readGateway(
     rateLimits: allRateLimits(reader.readAll(SETTINGS.pace)),
   };
   const offered = INTERFACE_NAMES.filter((name) => isOffered(givenFor(reader, name)));
-  checkCredentials(reader, config, offered, needsCredentials);
+  checkCredentials(reader, config, offered);
   checkProfile(reader, config, offered);
   return config;
 }

@@ -166,11 +166,6 @@ export function roundedMb(value: number): number {
   return Math.round(value * DIGITS) / DIGITS;
 }
 
-/** The inverse, for a simulated gateway. */
-export function fromMegabytes(value: number, unit: DataUnit): number {
-  return unit === 'MB' ? value : roundedMb(value / MB_PER_UNIT[unit]);
-}
-
 export function megabytes(value: number, unit: DataUnit): number {
   return unit === 'MB' ? value : roundedMb(value * MB_PER_UNIT[unit]);
 }

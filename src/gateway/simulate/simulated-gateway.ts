@@ -1,4 +1,4 @@
-// The gateway that the simulator serves: calls answered truthfully, in the dialect of a profile (dialect.ts), and counted at the
+// The gateway that the simulator serves: calls answered truthfully, as the default profile asks (dialect.ts), and counted at the
 // gateway's own side. It is fast and well-behaved on purpose: tests have gateways of their own that break the rules.
 //
 // The counts (GET /stats) promise this: a call is in flight from the moment its head was read until its response is
@@ -11,7 +11,7 @@ import type { SimulatedBehaviour } from '../../domain/gateway/simulated-behaviou
 import { type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
 import { mix32 } from '../../domain/schedule/phase.ts';
 import { snakeKeys } from '../../platform/snake-keys.ts';
-import type { Asked, Dialect, ReceivedCall, Reply } from './dialect.ts';
+import { answerTo, askedOf, BUSY, FAILED, INTERFACE_OF_PATH, NO_INTERFACE, type Reply } from './dialect.ts';
 import { isOneIn, SimulatedFleet } from './simulated-fleet.ts';
 
 const MAX_BODY_CHARS = 65_536;
@@ -38,8 +38,6 @@ const newCounts = () => ({
 
 /** A call from its head to its end; ends once, with its response or its connection. */
 interface Call {
-  /** null until the call is understood. */
-  name: InterfaceName | null;
   readonly response: ServerResponse;
   readonly end: () => void;
   ended: boolean;
@@ -55,10 +53,7 @@ export class SimulatedGateway {
   /** The same seed fails the same calls. */
   #random: number;
 
-  constructor(
-    private readonly options: SimulatedBehaviour,
-    private readonly dialect: Dialect,
-  ) {
+  constructor(private readonly options: SimulatedBehaviour) {
     this.#fleet = new SimulatedFleet(options.cards ?? null, options.changeRate ?? DEFAULT_CHANGE_RATE);
     this.capacity = options.capacity ?? null;
     this.#latencyMs = options.latencyMs ?? (this.capacity === null ? 0 : CAPACITY_LATENCY_MS);
@@ -66,36 +61,29 @@ export class SimulatedGateway {
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
-    const { method = '', url = '', headers } = request;
-    const withBody = (use: (received: ReceivedCall) => void) =>
-      readBody(request, (body) => use({ method, url, headers, body }));
-    const name = this.dialect.interfaceOf(method, url);
-    if (name === null) {
-      if (method === 'GET' && url === '/stats')
-        send(response, { status: 200, body: JSON.stringify(snakeKeys(this.stats())) });
-      else withBody((received) => send(response, this.dialect.answerOther(received)));
+    const { method = '', url = '' } = request;
+    const name = method === 'POST' ? INTERFACE_OF_PATH.get(url) : undefined;
+    if (name === undefined) {
+      const isStats = method === 'GET' && url === '/stats';
+      const reply = isStats ? { status: 200, body: JSON.stringify(snakeKeys(this.stats())) } : NO_INTERFACE;
+      readBody(request, () => send(response, reply));
       return;
     }
     this.#counts.requests += 1;
-    if (name !== 'in_body') this.#counts.byInterface[name] += 1;
+    this.#counts.byInterface[name] += 1;
     const { maxConcurrency = Number.POSITIVE_INFINITY } = this.options;
     if (this.#counts.inFlight >= Math.min(maxConcurrency, 2 * (this.capacity ?? Number.POSITIVE_INFINITY))) {
       this.#counts.rejected += 1;
       request.resume();
-      send(response, this.dialect.busy);
+      send(response, BUSY);
       return;
     }
-    const call = this.#begin(request.socket, response);
-    if (name !== 'in_body') this.#assign(call, name);
-    withBody((received) => {
-      const asked = this.dialect.understand(received);
-      if ('status' in asked) return this.#answerLater(null, () => this.#reply(call, asked));
-      if (call.name === null) {
-        this.#counts.byInterface[asked.name] += 1;
-        this.#assign(call, asked.name);
-      }
-      const reply = this.#serve(asked);
-      this.#answerLater(asked.cards[0], () => this.#reply(call, reply));
+    const call = this.#begin(name, request.socket, response);
+    readBody(request, (body) => {
+      const iccid = askedOf(body);
+      if (typeof iccid !== 'string') return this.#answerLater(null, () => this.#reply(call, iccid));
+      const reply = this.#serve(name, iccid);
+      this.#answerLater(iccid, () => this.#reply(call, reply));
     });
   }
 
@@ -116,27 +104,22 @@ export class SimulatedGateway {
     else setTimeout(answer, delayMs).unref();
   }
 
-  #begin(socket: Socket, response: ServerResponse): Call {
+  #begin(name: InterfaceName, socket: Socket, response: ServerResponse): Call {
     const end = () => {
       socket.off('end', end).off('close', end);
       call.ended = true;
       this.#counts.inFlight -= 1;
-      if (call.name !== null) this.#inFlightBy[call.name] -= 1;
+      this.#inFlightBy[name] -= 1;
     };
-    const call: Call = { name: null, response, end, ended: false };
+    const call: Call = { response, end, ended: false };
     // A client may pipeline any number of calls on a connection.
     socket.setMaxListeners(0).once('end', end).once('close', end);
     this.#counts.inFlight += 1;
     this.#counts.maxInFlight = Math.max(this.#counts.maxInFlight, this.#counts.inFlight);
-    return call;
-  }
-
-  #assign(call: Call, name: InterfaceName): void {
-    if (call.ended) return;
-    call.name = name;
     this.#inFlightBy[name] += 1;
     const { maxInFlightByInterface: most } = this.#counts;
     most[name] = Math.max(most[name], this.#inFlightBy[name]);
+    return call;
   }
 
   #reply(call: Call, reply: Reply): void {
@@ -145,15 +128,15 @@ export class SimulatedGateway {
     call.end();
   }
 
-  #serve(asked: Asked): Reply {
+  #serve(name: InterfaceName, iccid: string): Reply {
     const { failureRate = 0 } = this.options;
     this.#random += 1;
     const failsByChance = mix32(this.#random) < failureRate * 2 ** 32;
-    if (failsByChance || asked.cards.some((card) => isOneIn(this.options.failingOneIn, card, FAILING))) {
+    if (failsByChance || isOneIn(this.options.failingOneIn, iccid, FAILING)) {
       this.#counts.failed += 1;
-      return this.dialect.failed;
+      return FAILED;
     }
-    return this.dialect.answer(asked, this.#fleet);
+    return answerTo(name, iccid, this.#fleet);
   }
 }
 

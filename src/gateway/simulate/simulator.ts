@@ -4,20 +4,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import type { SimulatedBehaviour } from '../../domain/gateway/simulated-behaviour.ts';
 import { hostAndPort } from '../../platform/addresses.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import { DEFAULT_DIALECT } from './dialect.ts';
-import { ProfileDialect } from './profile-dialect.ts';
 import { SimulatedGateway } from './simulated-gateway.ts';
 
 export interface SimulatorOptions extends SimulatedBehaviour {
   readonly host: string;
   /** 0: a free port. */
   readonly port: number;
-  /** Absent: the default profile. */
-  readonly profile?: GatewayConfig;
 }
 
 export interface Simulator {
@@ -36,12 +31,7 @@ const KEEP_ALIVE_MS = 600_000;
  * @throws CardpollError `unavailable` when the address cannot be listened on.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const gateway = new SimulatedGateway(
-    options,
-    options.profile === undefined
-      ? DEFAULT_DIALECT
-      : new ProfileDialect(options.profile, () => performance.now()),
-  );
+  const gateway = new SimulatedGateway(options);
   // No timeout for slow clients: they are ours, and Node's check costs time on every request.
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, headersTimeout: 0 },

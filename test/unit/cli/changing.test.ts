@@ -663,11 +663,9 @@ describe('launched commands', () => {
     const { code, stdout, stderr } = await cli(argv, { launchers: { simulate } });
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toMatch(/^[^\n]*http:\/\/127\.0\.0\.1:8090\/stats[^\n]*\n$/);
-    const [{ profile, ...behaviour } = {}] = seen as { profile?: unknown }[];
-    expect(behaviour).toEqual({ listen: { host: '127.0.0.1', port: 0 }, latencyMs: 50, failureRate: 0.1 });
-    expect(profile).toMatchObject({ token: null });
-    await cli(argv, { env: { CARDPOLL_GATEWAY_TOKEN: 'of-the-operator' }, launchers: { simulate } });
-    expect(seen[1]).toMatchObject({ profile: { token: 'of-the-operator' } });
+    expect(seen).toEqual([{ listen: { host: '127.0.0.1', port: 0 }, latencyMs: 50, failureRate: 0.1 }]);
+    const old = await cli([...argv, '--profile', '1nce'], { launchers: { simulate } });
+    expect([old.code, old.stderr]).toEqual([64, expect.stringContaining('cardpoll gateway try')]);
   });
 
   it('print where the demo answers once it does, and its state from then on', async () => {

@@ -1,7 +1,7 @@
 // Answers of vendors as their pages print them, read as the shipped profile says: of profiles that have no gateway in
 // test/support/gateways, because the gateways there have all their mechanisms.
 import { describe, expect, it } from 'vitest';
-import { loadSimulatedGateway } from '../../../../src/config/load-config.ts';
+import { loadGatewayConfig } from '../../../../src/config/load-config.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { AnswerReader } from '../../../../src/gateway/call/answer.ts';
 import { GatewayError } from '../../../../src/gateway/gateway.ts';
@@ -11,7 +11,10 @@ const OTHER = '89310410106543789319';
 
 /** The value of the card, and whether the vendor works on it; or the failure. */
 async function readOf(profile: string, name: InterfaceName, answer: object, status: number) {
-  const config = await loadSimulatedGateway({ flags: { '--gateway-profile': profile }, env: {} });
+  const { gateway: config } = await loadGatewayConfig({
+    flags: { '--gateway-profile': profile, '--gateway-url': 'http://127.0.0.1:1' },
+    env: { CARDPOLL_GATEWAY_TOKEN: 'x' },
+  });
   const call = config.interfaces[name];
   if (call === null) throw new Error(`${profile} does not offer ${name}`);
   const reader = new AnswerReader({ ...config, ...call });

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { loadGatewayConfig, loadSimulatedGateway } from '../../../../src/config/load-config.ts';
+import { loadGatewayConfig } from '../../../../src/config/load-config.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import type { GatewayError } from '../../../../src/gateway/gateway.ts';
@@ -240,8 +240,8 @@ describe('a module that cannot be used is refused at the start', () => {
     await expect(load(folder.config)).rejects.toThrow('no such file');
   });
 
-  it('is looked for next to the profile that names it, and not simulated', async () => {
-    const { config, module } = files(good);
+  it('is looked for next to the profile that names it', async () => {
+    const { module } = files(good);
     const profile = join(module, '..', 'ours.yaml');
     writeFileSync(
       profile,
@@ -253,9 +253,6 @@ describe('a module that cannot be used is refused at the start', () => {
     const error = await loadGatewayConfig({ flags, env: {} }).catch(messageOf);
     expect(error).toContain('flow: value is missing');
     expect(error).not.toContain('gateway.module');
-    await expect(loadSimulatedGateway({ flags: { '--config': config }, env: {} })).rejects.toThrow(
-      'cannot be simulated',
-    );
   });
 });
 
