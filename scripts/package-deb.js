@@ -2,7 +2,8 @@
 // manual, completions, logrotate and configuration are laid out as Debian wants them and packed by dpkg-deb; the scripts
 // the package runs and its control file are in deploy/debian. The same commit makes the same bytes (SOURCE_DATE_EPOCH).
 // Standard output is the path of the package; what it does at the moment is on standard error.
-// Why it depends on nodejs and brings no Node of its own: docs/decisions/0020-packages.md.
+// It depends on nodejs and contains no Node: Node has a security release every few weeks, which a copy would get only with the next
+// release of cardpoll. debhelper would need a source package and debian/rules to say the same in a second language.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

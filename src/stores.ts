@@ -82,8 +82,8 @@ export function openEmbedded(dataDir: string): Promise<RecordStore> {
 }
 
 /**
- * Migrations of a later version are no reason to exit: during an upgrade this version must keep polling, and restart
- * (docs/decisions/0022-older-beside-newer-schema.md).
+ * Migrations of a later version are no reason to exit: during an upgrade this version must keep polling, and restart.
+ * So a migration must not break what the version before reads and writes.
  */
 export async function migrate(migrations: Migrations, log: Logger): Promise<void> {
   const applied = await migrations.up((migration) =>

@@ -85,7 +85,7 @@ export default defineConfig({
   },
 });
 
-/** See docs/decisions/0040-what-the-suite-repeats.md. */
+/** The files of the project `samples` (CONTRIBUTING.md, "Working on it"). */
 function sampledFiles(): string[] {
   const folder = fileURLToPath(new URL('.', import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });

@@ -1,5 +1,6 @@
 // Tokens as settings: the tokens that open the admin API, and the tokens that cardpoll sends to other services. Only the
-// hash of an admin token is kept. Messages never quote a value. The API compares tokens.
+// hash of an admin token is kept; a token of `cardpoll token new` has 256 random bits, so a slow hash would add nothing. An entry
+// without a name keeps the rights of older releases, so that an upgrade removes none. Messages never quote a value.
 import { createHash } from 'node:crypto';
 import { type AdminToken, TOKEN_ROLES, type TokenRole } from '../domain/admin-token.ts';
 import { type Kind, refuse, within } from './kinds.ts';

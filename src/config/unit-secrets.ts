@@ -1,6 +1,7 @@
 // The files of secrets that the installed unit gives to its daemon, where a command would not read them: a configuration without
 // `secret_files`, for example of an older version. Used by the doctor and migrate, which would speak of other stores. And the names
-// of the proxies that the unit has.
+// of the proxies that the unit has. The config file names the secrets, because a fixed path would be right for one configuration only: a command
+// with another config file must not get the secrets of the fleet on this machine.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { presence } from './file-rights.ts';

@@ -1,8 +1,9 @@
 // The terminal of the dashboard: alternate screen, no cursor, raw keys. Restores it however the dashboard ends, paints
 // frames line by line, and names the keys that are pressed. Used by session.ts.
 //
-// Ink's own output is not used (docs/decisions/0015-dashboard-paints-itself.md): it draws relative to the cursor, and wipes
-// the scrollback when a terminal gets lower.
+// Ink 6.8's own output is not used. It has no alternate screen, draws relative to the cursor, and wipes the scrollback when a
+// terminal gets lower; it takes an arrow key whose bytes come in two pieces for Esc and text, and a paste for keys. A mounted
+// Ink application took 2.0 times the CPU at rest on 120x40 (1.7 times on 200x60), and 3 to 10 times as long for a key.
 import type { ReadStream, WriteStream } from 'node:tty';
 import { USUAL_SIZE } from '../terminal/style.ts';
 

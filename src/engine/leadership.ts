@@ -1,6 +1,7 @@
 // One instance of the fleet leads: it advances the rings, initialises them, and takes back the leases of dead workers.
 // This service acquires and renews the leader's lease. That takes both stores: a leader that cannot reach the record
-// store could not do its work, and would keep every other instance from doing it. Losing the lease is safe: advancing a
+// store could not do its work, and would keep every other instance from doing it. Its proof is the read of the polling configs
+// (schedule/config-watch.ts), valid for five seconds, so a leader that lost PostgreSQL is replaced in about seven. Losing the lease is safe: advancing a
 // ring carries the fencing token, so a former leader that was paused is refused. Every other operation is idempotent
 // and checks the lead first.
 import { type LoopMeans, LoopService } from '../platform/loop.ts';

@@ -170,6 +170,7 @@ export class FleetHealth {
         paceShare: paceShareOf(taskType, rateLimits, demand, this.means.cardsPerCall),
         since,
         unselected: cards.unselected(taskType, matcher),
+        inDoubt: taskType === 'carddata' ? cards.inDoubt() : [],
       });
       // With the reasons that it showed a moment ago.
       return { ...judged, reasons: this.#kept[taskType].with(judged.reasons, nowMs) };

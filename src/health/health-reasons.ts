@@ -17,7 +17,7 @@ import {
 import { NOT_IN_FORCE } from '../domain/limits/in-force.ts';
 import { percentDown } from '../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
-import { type Unselected, unselectedWords } from '../domain/schedule/card-counts.ts';
+import { type CarrierCards, cardsOfCarriers } from '../domain/schedule/card-counts.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { cardCount, countWords, spanWords } from '../domain/words.ts';
 import type { Pause } from '../store/ports/live/work-queue.ts';
@@ -86,7 +86,9 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyIn
   readonly cutOff: ReadonlyMap<string, readonly string[]>;
   readonly since: ReasonsSince;
   /** Carriers with cards that no enabled config of the task type selects; absent: not known. */
-  readonly unselected?: readonly Unselected[];
+  readonly unselected?: readonly CarrierCards[];
+  /** Carriers of which many cards have a counter in doubt; absent: not known, or the task type reads no usage. */
+  readonly inDoubt?: readonly CarrierCards[];
 }
 
 /** Rings are often behind for moments. Above these ratios they miss the configured interval. */
@@ -114,6 +116,7 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...intervalReasons(inputs),
     ...limitReasons(inputs),
     ...unselectedReasons(inputs),
+    ...doubtReasons(inputs),
   ];
   const own = inputs.starting ? causes.map(calmed) : causes;
   return own.map((cause) => dated(cause, inputs.taskType, inputs.since));
@@ -354,9 +357,26 @@ function limitReasons(inputs: TaskHealthInputs): Cause[] {
 /** A warning: no queue and no lag shows cards that are in no schedule. */
 function unselectedReasons({ taskType, unselected = [] }: TaskHealthInputs): Cause[] {
   if (unselected.length === 0) return [];
-  const words = unselectedWords(unselected, (cards) => cardCount(cards));
+  const words = cardsOfCarriers(unselected, (cards) => cardCount(cards));
   const text = `${words}: not polled, as no enabled ${taskType} config selects them`;
   return [{ code: 'cards_unselected', severity: 'warning', text, command: 'cardpoll configs' }];
+}
+
+/** A warning: what such a card uses is not counted, until its counter is believed. */
+function doubtReasons({ inDoubt = [] }: TaskHealthInputs): Cause[] {
+  if (inDoubt.length === 0) return [];
+  const words = cardsOfCarriers(inDoubt, (cards) => cardCount(cards));
+  const text =
+    `${words}: their counters fell below what they had shown, and count nothing until they have grown for a day; ` +
+    'compare some with the carrier';
+  return [
+    {
+      code: 'counters_in_doubt',
+      severity: 'warning',
+      text,
+      command: 'cardpoll gateway try --interface flow',
+    },
+  ];
 }
 
 function paceReasons(inputs: TaskHealthInputs): Cause[] {

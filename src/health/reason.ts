@@ -20,6 +20,7 @@ export const REASON_CODES = [
   'over_running',
   'stopped_within',
   'cards_unselected',
+  'counters_in_doubt',
   'stop_surge',
   'stops_held',
   'usage_jump',

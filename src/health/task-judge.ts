@@ -33,6 +33,7 @@ type TaskSurroundings = Pick<
   | 'paceShare'
   | 'since'
   | 'unselected'
+  | 'inDoubt'
   | 'cutOff'
   | 'fault'
 > &

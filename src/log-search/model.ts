@@ -13,7 +13,7 @@ export type InflateChoice = (typeof INFLATE_CHOICES)[number];
 export const LOG_FORMATS = ['text', 'json', 'jsonl'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** How far out of order lines may be: several writers, clocks set back by an hour. */
+/** How far out of order lines may be: several writers, clocks set back by an hour. So the file before a day is nearly always read. */
 export const SLACK_MS = 2 * 3_600_000;
 
 export interface SearchOptions {

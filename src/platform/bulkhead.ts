@@ -1,6 +1,6 @@
 // Keeps one kind of work from taking what all others need: so many run at a time, and together they may use a share of
 // the time. What finds no place waits in line, for a bounded time. Used by the API for expensive reads and by the store
-// for connections. See docs/decisions/0037-bulkheads.md.
+// for connections.
 
 interface BulkheadBounds {
   /** Number that may run at a time. */

@@ -130,7 +130,8 @@ interface LineParts {
 
 /**
  * For the lines of every poll. Writes, byte for byte, what `log.info(fields, message)` would write, in a third of the time. A line
- * with a value that could be spelled in more than one way is left to pino (docs/decisions/0044-lines-of-polls.md).
+ * with a value that could be spelled in more than one way is left to pino. A serializer, redaction or mixin of the logger would not reach
+ * these lines; a test compares them with pino's.
  */
 export function infoLine(log: Logger, message: string): (fields: Readonly<Record<string, unknown>>) => void {
   // A logger that is not pino's: the simulated nights have one.

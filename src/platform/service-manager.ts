@@ -6,7 +6,8 @@
 // restart would not help then.
 //
 // Node has no datagrams over Unix sockets, so libc is called through koffi, which ships its binary: this needs no compiler and
-// no helper process, and the unit only needs NotifyAccess=main.
+// no helper process, and the unit only needs NotifyAccess=main. systemd-notify starts a process for each message and needs
+// NotifyAccess=all.
 import { CardpollError, messageOf } from './errors.ts';
 
 /** The condition of this process. */

@@ -1,6 +1,6 @@
 // How much of a thing a test tries: `npm test` shows it by a sample, `npm run test:long` has minutes for all of it. The
 // files that import this run in both (the project `samples` of test/vitest.config.ts). What may be sampled, and what not:
-// docs/decisions/0040-what-the-suite-repeats.md.
+// CONTRIBUTING.md, "Working on it".
 import { describe } from 'vitest';
 
 export const IS_LONG = process.env.TEST_LONG === '1';

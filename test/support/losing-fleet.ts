@@ -128,7 +128,7 @@ export class LosingFleet {
           for (const mark of marks) this.#marks.set(mark.configId, mark);
         },
       },
-      stops: { wanted: async () => [], sweep: async () => {} },
+      stops: { wanted: async () => [], sweep: async () => [] },
       identity: async () => 'database',
     };
     return records as unknown as RecordStore;

@@ -83,7 +83,7 @@ const RULES: ReadonlyArray<{ what: string; pattern: RegExp; allowedIn: RegExp }>
   { what: 'a Redis key name', pattern: /\bpolling:[a-z]/, allowedIn: /^store\/redis\// },
   {
     // Commands that the doctor shows are none of ours.
-    what: 'SQL (it stands in .sql files: docs/decisions/0024-statements-by-name.md)',
+    what: 'SQL (it is in .sql files: CONTRIBUTING.md, "Style")',
     pattern:
       /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|FROM \w+ WHERE|ORDER BY|RETURNING|EXPLAIN|TRUNCATE|VACUUM|ANALYZE)\b|\b(CREATE|ALTER|DROP|LOCK) (TEMPORARY |UNLOGGED )?(TABLE|INDEX|VIEW|FUNCTION|SEQUENCE|SYSTEM|SCHEMA)\b|\bCOPY \w+ (\(|FROM|TO)|\bSET (LOCAL |SESSION )?\w+ ?(=|TO)/,
     allowedIn: /^operations\/doctor\/record-store\.ts$/,

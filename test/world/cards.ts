@@ -1,14 +1,16 @@
 // The cards of a world or of a fleet of processes, as operators want them; the record store follows, sooner or later.
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
-import type { Sim, WorldGateway } from './gateway.ts';
+import { type Sim, vendorIdOf, type WorldGateway } from './gateway.ts';
 import type { Random } from './virtual/random.ts';
 
-const CARRIERS = 3;
+export const CARRIERS = 3;
 const UNKNOWN_SHARE = 0.02;
 
 export interface WorldCard {
   readonly cardId: number;
-  readonly carrierId: number;
+  carrierId: number;
+  /** An operator has given it another carrier: until caches know it, it may be taken for one of the former. */
+  hasMoved: boolean;
   sim: Sim;
   /** Its SIM, and those before it. */
   readonly sims: Sim[];
@@ -37,6 +39,7 @@ export function drawnCard(cardId: number, gateway: WorldGateway, draw: Random): 
   return {
     ...{ cardId, carrierId: 1 + ((cardId - 1) % CARRIERS), sim, sims: [sim], formerSims: [], allowanceMb },
     earlier: [],
+    ...{ hasMoved: false },
     ...{ ordered: false, released: false, resumable: false },
   };
 }
@@ -77,10 +80,15 @@ export function hadByTwo(fleet: Parameters<typeof cardsWith>[0], iccid: string):
   return cardsWith(fleet, iccid, Number.NEGATIVE_INFINITY).length > 1;
 }
 
-/** As operators import them. */
-export function fileOf(cards: Iterable<WorldCard>): string {
+/** As operators import them. @param hasVendorIds the gateway knows SIMs by ids of its own */
+export function fileOf(cards: Iterable<WorldCard>, hasVendorIds = false): string {
   const rows = [...cards].map(
-    ({ cardId, sim, carrierId, allowanceMb }) => `${cardId},${sim.iccid},${carrierId},1,${allowanceMb ?? ''}`,
+    ({ cardId, sim, carrierId, allowanceMb }) =>
+      `${cardId},${sim.iccid},${carrierId},1,${allowanceMb ?? ''}${hasVendorIds ? `,${vendorIdOf(sim)}` : ''}`,
   );
-  return ['card_id,iccid,carrier_id,status,allowance_mb', ...rows, ''].join('\n');
+  return [
+    `card_id,iccid,carrier_id,status,allowance_mb${hasVendorIds ? ',vendor_id' : ''}`,
+    ...rows,
+    '',
+  ].join('\n');
 }

@@ -5,6 +5,7 @@ import { CardpollError } from '../../src/platform/errors.ts';
 import { fileOf, type WorldCard } from './cards.ts';
 import type { Instance } from './instance.ts';
 import type { StoreKind } from './live/world-live.ts';
+import type { Nature } from './nature.ts';
 import type { Outside } from './outside.ts';
 import type { Random } from './virtual/random.ts';
 import { ACTOR, type World } from './world.ts';
@@ -17,6 +18,18 @@ export interface Fault<Seen = World> {
   readonly only?: StoreKind;
   /** @returns what it does, for the story, or null: there is nothing to do it to. What lasts, `lasting` ends. */
   begin(world: Seen, draw: Random): string | null | Promise<string | null>;
+}
+
+/** A fault that is drawn by itself, so that one more of this kind changes no night that does not have it. */
+export interface OwnFault extends Fault {
+  /** Of the nights, and how often in one of them at most. */
+  readonly share: number;
+  readonly most: number;
+  /**
+   * When it begins; absent: at any time.
+   * @param end when the faults of the night end
+   */
+  at?(nature: Nature, draw: Random, end: number): number;
 }
 
 /** Undoes something after a time, or when all faults end. */
@@ -81,7 +94,7 @@ export async function insist<T>(
  */
 export function importCards(world: World, draw: Random, cards: Iterable<WorldCard>): Promise<void> {
   return world.imports(async () => {
-    const file = fileOf(cards);
+    const file = fileOf(cards, world.nature.hasVendorIds);
     const { rejected, errors } = await insist(world, draw, 'import', ({ cards: all }) =>
       all.import(ACTOR, Readable.from([file]), { format: 'csv' }),
     );

@@ -5,7 +5,6 @@
 import { ALERTS, WEBHOOKS } from '../../src/config/settings/alert-settings.ts';
 import { POLLING } from '../../src/config/settings/polling-settings.ts';
 import { STOPS } from '../../src/config/settings/stop-settings.ts';
-import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
 import { gatewayFactsOf } from '../../src/domain/gateway/gateway-config.ts';
 import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
 import { AuditDigest } from '../../src/engine/audit-digest.ts';
@@ -29,7 +28,6 @@ import { UNMEASURED } from '../support/unmeasured.ts';
 import { serve } from './virtual/undici.ts';
 import type { World } from './world.ts';
 
-export const TIME_ZONE = 'Asia/Shanghai';
 /** Of ports: they answer at once and have no effect. */
 const AT_ONCE = new Set(['onWork']);
 const COMMAND_TIMEOUT_MS = 3_000;
@@ -111,7 +109,8 @@ export class Instance {
     serve(url, (request, handler) => world.gateway.receive(this, request, handler));
     const config = gatewayConfig({ url, ...world.settings.gateway });
     const facts = gatewayFactsOf(config);
-    const calendar = new MonthCalendar(TIME_ZONE);
+    const { calendar } = world;
+    const { timeZone } = world.nature;
     const guard = new SsrfGuard([], NO_PROXIES);
     const errors = new ErrorReporter(log, clock);
     const presence = new Presence(clock);
@@ -120,9 +119,9 @@ export class Instance {
       ...{ live, records, clock, cardsPerCall, initPauseMs: 0, stops, presence },
     });
     this.operations = openOperations({
-      ...{ live, records, health, clock, timeZone: TIME_ZONE, version: '0', stops, guard },
+      ...{ live, records, health, clock, timeZone, version: '0', stops, guard },
       ...facts,
-      tester: new WebhookTester({ ...TESTER_MEANS, guard, secrets: [], timeZone: TIME_ZONE, clock }),
+      tester: new WebhookTester({ ...TESTER_MEANS, guard, secrets: [], timeZone, clock }),
       auditLog: { info: (entry) => world.tell(id, `${entry.action} ${String(Object(entry).object)}`) },
     });
     const { audit } = this.operations;
@@ -147,7 +146,7 @@ export class Instance {
           pid: 1,
           version: '0',
           roles: ['worker', 'scheduler'],
-          timeZone: TIME_ZONE,
+          timeZone,
         },
         gateway: { maxConcurrency: world.settings.ceiling },
         polling: { ...defaultsOf(POLLING), ...world.settings.polling },

@@ -2,11 +2,12 @@
 // night can be lived again without some of it.
 import type { Fault } from './fault.ts';
 import { liveOfYesterday } from './faults/stores/live-returns.ts';
-import { faultsOn } from './faults.ts';
+import { faultsOn, OWN_FAULTS } from './faults.ts';
 import type { GatewayWatcher } from './gateway.ts';
 import type { Checks } from './invariant.ts';
 import { INVARIANTS } from './invariants.ts';
 import { liveDataOfYesterday } from './live/yesterday.ts';
+import { disorderMs, natureOf } from './nature.ts';
 import { reality } from './virtual/globals.ts';
 import { Random } from './virtual/random.ts';
 import { type Ground, World, type WorldSize } from './world.ts';
@@ -37,17 +38,13 @@ interface Event<Seen> {
 
 const CHECK_EVERY_MS = 5_000;
 const FIRST_FAULT_MS = 20_000;
-/** To recover in. */
-const CALM_MS = 480_000;
 const FAULTS_A_MINUTE = 2;
+/** Numbers of faults that are drawn by themselves. */
+const FIRST_OWN = 1_001;
+const OWN_AT_MOST = 10;
 /** After the faults have ended; with the time that a drill takes. */
 const DRILL_AFTER_MS = 150_000;
 const DRILL_MS = 200_000;
-
-/** @returns when the faults of a night end. */
-export function disorderMs({ minutes }: Pick<Night, 'minutes'>): number {
-  return Math.max((minutes * 60_000) / 2, minutes * 60_000 - CALM_MS);
-}
 
 /** @param all what may happen */
 export function drawn<Seen>(
@@ -72,11 +69,26 @@ export function drawn<Seen>(
   return instants.sort((a, b) => a - b).map((at, i) => ({ number: i + 1, at, fault: draw.oneOf(weighed) }));
 }
 
+/** @returns all that happens in a night, in the order of time. */
+export function planOf(night: Night): Array<Event<World>> {
+  const nature = natureOf(night, new Random(night.seed, 'world'));
+  const end = disorderMs(night);
+  const own = OWN_FAULTS.flatMap((fault, i): Array<Event<World>> => {
+    const draw = new Random(night.seed, `plan of ${fault.name}`);
+    if (!draw.chance(fault.share)) return [];
+    const events = Array.from({ length: draw.between(1, fault.most) }, (_, nth) => {
+      const at =
+        fault.at?.(nature, draw, end) ?? FIRST_FAULT_MS + draw.below(Math.max(1, end - FIRST_FAULT_MS));
+      return { number: FIRST_OWN + i * OWN_AT_MOST + nth, at, fault };
+    });
+    return events.filter(({ at }) => at >= 0 && at < end);
+  });
+  return [...drawn(night, faultsOn(night.store)), ...own].sort((a, b) => a.at - b.at);
+}
+
 export async function live(night: Night, ground: Ground): Promise<Verdict> {
   const began = reality.now();
-  const events = drawn(night, faultsOn(night.store)).filter(
-    ({ number }) => night.faults?.includes(number) ?? true,
-  );
+  const events = planOf(night).filter(({ number }) => night.faults?.includes(number) ?? true);
   const asksForYesterday = events.some(({ fault }) => fault === liveOfYesterday);
   const yesterday = asksForYesterday ? await liveDataOfYesterday(night, ground) : null;
   const world = await World.begin(night, ground);

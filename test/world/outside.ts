@@ -28,7 +28,7 @@ export interface Outside
     | 'unfinished'
   > {
   readonly time: OutsideTime;
-  readonly settings: Pick<World['settings'], 'stops' | 'rate' | 'ceiling'>;
+  readonly settings: Pick<World['settings'], 'stopsAnHour' | 'rate' | 'ceiling'>;
   readonly store: { sql<Row>(text: string): Promise<Row[]> };
 }
 

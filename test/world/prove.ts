@@ -6,7 +6,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
-import { FAULTS } from './faults.ts';
+import { FAULTS, OWN_FAULTS } from './faults.ts';
 import { INVARIANTS } from './invariants.ts';
 import { NightRedis } from './live/redis.ts';
 import { live, type Night, nightThatEnded, type Verdict } from './night.ts';
@@ -67,7 +67,7 @@ export async function run(args: string[], means: Means): Promise<number> {
     if (broken !== null && first) stopped.abort();
   });
   await rm(databaseOf(means));
-  print(tableOf(verdicts, FAULTS, INVARIANTS));
+  print(tableOf(verdicts, [...FAULTS, ...OWN_FAULTS], INVARIANTS));
   if (verdicts.some(({ failures }) => failures.length > 0)) return 1;
   if (hashes.size === options.seeds) return 0;
   print(['stopped before the end']);

@@ -1,7 +1,6 @@
 // Makes a night that fails as small as it goes: its shortest beginning, and the fewest faults, by halving. A smaller night is taken only if
 // the same invariant fails in it.
-import { faultsOn } from './faults.ts';
-import { drawn, type Night, type Verdict } from './night.ts';
+import { type Night, planOf, type Verdict } from './night.ts';
 
 export interface Shrunk {
   readonly verdict: Verdict;
@@ -27,7 +26,7 @@ export async function shrink(
     best = verdict;
     return true;
   };
-  const plan = drawn(failed.night, faultsOn(failed.night.store));
+  const plan = planOf(failed.night);
   const all = plan.map(({ number }) => number);
   // Faults after the failure had no part in it.
   let kept = failed.night.faults ?? all.slice(0, plan.filter(({ at }) => at <= failed.virtualMs).length);

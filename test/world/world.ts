@@ -5,16 +5,20 @@ import { CARD_DEFAULTS } from '../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../src/domain/cards/month-calendar.ts';
 import { defaultBurst, type RateLimit } from '../../src/domain/limits/rate-limit.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
+import { hourOf } from '../../src/domain/results/usage-growth.ts';
+import type { StopLimit } from '../../src/domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { GatewayChanges } from '../support/gateway-config.ts';
 import { drawnCard, type WorldCard } from './cards.ts';
-import { type Sim, WorldGateway } from './gateway.ts';
-import { Instance, OPEN_WAY, TIME_ZONE, worldLogger } from './instance.ts';
+import { type Sim, vendorIdOf, WorldGateway } from './gateway.ts';
+import { Instance, OPEN_WAY, worldLogger } from './instance.ts';
 import { type NightRedis, RedisWorldLive } from './live/redis.ts';
 import { EmbeddedWorldLive, type LiveCopy, type StoreKind, type WorldLive } from './live/world-live.ts';
+import { interfacesOf, type Nature, natureOf } from './nature.ts';
+import { addOldStops } from './old-stops.ts';
 import { Receiver, WEBHOOK_URL } from './receiver.ts';
 import { openRecords, type WorldRecords } from './records.ts';
 import { enter } from './virtual/globals.ts';
@@ -60,9 +64,7 @@ export const OLD_RULE = 999;
 /** ICCIDs of exchanged SIMs begin behind those of the fleet. */
 const NEW_SIMS = 1_000_000;
 const STORY_LINES = 20_000;
-/** Evenings before a month turns in Shanghai, up to two hours before it: an ordinary month, a year, February. */
-const EPOCHS = ['2026-11-30T14:00:00Z', '2026-12-31T14:00:00Z', '2027-02-28T14:00:00Z'];
-const EPOCHS_MS = 7_200_000;
+const HOURS_A_DAY = 24;
 const RESTART_AFTER_MS = 5_000;
 /** A call begins within the lease of its claim, and takes no longer than a lease. */
 export const CLAIM_AND_CALL_MS = 30_000;
@@ -75,16 +77,19 @@ export class World {
   readonly instances: Instance[] = [];
   /** What is drawn for calls on their way to a store. */
   readonly ways: Random;
-  readonly calendar = new MonthCalendar(TIME_ZONE);
+  readonly nature: Nature;
+  readonly calendar: MonthCalendar;
   readonly intervalSeconds: number = INTERVAL_SECONDS;
   readonly settings: {
-    readonly stops: { readonly maxPerHour: { readonly unit: 'cards'; readonly cards: number } };
+    readonly stops: { readonly maxPerHour: StopLimit; readonly resumeAtMonthStart: boolean };
+    /** The same, in cards. */
+    readonly stopsAnHour: number;
     readonly gateway: Omit<GatewayChanges, 'url'>;
     /** What the gateway allows; null: as much as comes. */
     readonly rate: { readonly perSecond: number; readonly burst: number } | null;
     /** The calls that it allows at once, of all task types together; null: as many as their limits. */
     readonly ceiling: number | null;
-    readonly polling: { readonly cardCacheTtlSeconds: number };
+    readonly polling: { readonly cardCacheTtlSeconds: number; readonly initBatch: number };
   };
   /** Where instances open the live store. */
   readonly shared: WorldLive;
@@ -126,6 +131,7 @@ export class World {
   /** When the record store went back in time, and to when. */
   lastReturn = { at: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
   lastStep = Number.NEGATIVE_INFINITY;
+  lastRecordsStep = Number.NEGATIVE_INFINITY;
   /** When leases ended before their calls. */
   lastForgiven = Number.NEGATIVE_INFINITY;
   /** The shortest that operators asked for, and what previews of cleanups said, by run. */
@@ -133,6 +139,8 @@ export class World {
   readonly previews = new Map<string, { readonly rows: number; readonly at: number }>();
   /** What the live store had a day before the night; null: no fault of the night asks for it. */
   yesterday: LiveCopy | null = null;
+  /** Counters of the gateway have restarted within the month. */
+  haveRestarted = false;
   /** When all faults have ended. */
   calmSince: number | null = null;
   portCalls = 0;
@@ -150,10 +158,17 @@ export class World {
     this.random = new Random(size.seed, 'world');
     this.ways = this.random.stream('ways');
     this.#entropy = this.random.stream('entropy');
-    const epochMs = Date.parse(this.random.oneOf(EPOCHS)) + this.random.below(EPOCHS_MS);
+    this.nature = natureOf(size, this.random);
+    const { timeZone, epochMs } = this.nature;
+    this.calendar = new MonthCalendar(timeZone);
     this.time = new VirtualTime(epochMs - earlierMs);
     const { time } = this;
-    this.gateway = new WorldGateway(time, this.random.stream('gateway'), (at) => this.calendar.monthOf(at));
+    this.gateway = new WorldGateway(
+      time,
+      this.random.stream('gateway'),
+      (at) => this.calendar.monthOf(at),
+      this.nature.countersLateMs,
+    );
     this.receiver = new Receiver(time, this.random.stream('receiver'));
     const clock: Clock = {
       now: () => Math.round(this.time.wall + this.skewMs.live),
@@ -171,12 +186,16 @@ export class World {
       rate === null
         ? []
         : [{ kind: 'calls', interfaces: null, calls: perSecond, unit: 'second', burst: rate.burst }];
+    const { budgetPercent: percent, resumesAtMonthStart: resumeAtMonthStart, initBatch } = this.nature;
+    const cards = this.random.oneOf([5, 40, 100]);
+    const maxPerHour: StopLimit = percent === null ? { unit: 'cards', cards } : { unit: 'percent', percent };
     this.settings = {
-      stops: { maxPerHour: { unit: 'cards', cards: this.random.oneOf([5, 40, 100]) } },
-      gateway: { timeoutMs: 5_000, rateLimits },
+      stops: { maxPerHour, resumeAtMonthStart },
+      stopsAnHour: percent === null ? cards : Math.ceil((percent * size.cards) / 100),
+      gateway: { timeoutMs: 5_000, rateLimits, interfaces: interfacesOf(this.nature) },
       rate,
       ceiling: this.random.stream('most at once').chance(0.25) ? CEILING : null,
-      polling: { cardCacheTtlSeconds: this.random.oneOf([10, 300]) },
+      polling: { cardCacheTtlSeconds: this.random.oneOf([10, 300]), initBatch },
     };
     this.watchStore('records.results.write', ({ args: [outcomes] }) =>
       this.#written(outcomes as readonly PollOutcome[]),
@@ -223,10 +242,15 @@ export class World {
       const { cardId, sim, carrierId, allowanceMb } = card;
       this.cards.set(cardId, card);
       this.cardOf.set(sim.iccid, card);
-      return { ...CARD_DEFAULTS, cardId, iccid: sim.iccid, carrierId, allowanceMb };
+      const vendorId = this.nature.hasVendorIds ? vendorIdOf(sim) : null;
+      return { ...CARD_DEFAULTS, cardId, iccid: sim.iccid, carrierId, allowanceMb, vendorId };
     });
     await records.results.ensurePartitions(this.calendar.monthOf(this.time.wall));
     await records.cards.importChunk(rows);
+    if (this.nature.resumesAtMonthStart) await addOldStops(this, this.random.stream('old stops'));
+    const { usualMbPerHour } = this.nature;
+    if (usualMbPerHour !== null)
+      await this.live.stats.noteUsagePeak(hourOf(this.time.wall) - HOURS_A_DAY, usualMbPerHour);
     for (const { id } of await records.configs.list())
       await records.configs.update(id, { intervalSeconds: INTERVAL_SECONDS });
     for (const type of TASK_TYPES) await records.configs.setConcurrency(type, LIMIT);

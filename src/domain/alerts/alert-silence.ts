@@ -1,5 +1,6 @@
 // Silences: periods without notifications for some alerts. Used by operations, API, CLI and the stores. The database
-// decides which alerts a silence covers (store/sql/migrations/0.2/0010_alert_care.sql); this is its shape.
+// decides which alerts a silence covers (store/sql/migrations/0.2/0010_alert_care.sql); this is its shape. A silence changes nothing when
+// an alert fires: the outbox does not hand the notification out while the silence is active, so no process has to notice its end.
 
 import type { TaskType } from '../task-type.ts';
 import type { RuleType } from './alert-rule.ts';

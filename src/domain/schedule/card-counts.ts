@@ -1,5 +1,5 @@
 // How many cards the walk over all of them has passed, by what polling configs select by: carrier and verification. From these few
-// numbers follows which cards no enabled config selects, by the configs of the moment. Pure.
+// numbers follows which cards no enabled config selects, by the configs of the moment. And how many of a carrier have a counter in doubt. Pure.
 
 import type { CardMembership } from '../cards/card.ts';
 import type { TaskType } from '../task-type.ts';
@@ -8,13 +8,16 @@ import type { ConfigMatcher } from './polling-config.ts';
 /** Carriers and verifications that are counted apart; the cards of further ones are left out. */
 const GROUPS_AT_MOST = 1_000;
 
-/** Cards of a carrier that no enabled config of a task type selects. */
-export interface Unselected {
+export interface CarrierCards {
   readonly carrierId: number;
   readonly cards: number;
 }
 
-/** Written as `7:1:100,8:0:3`: carrier, whether verified, cards. */
+/** Fewer counters in doubt say nothing about a carrier: devices restart. */
+const DOUBTED_AT_LEAST = { cards: 20, share: 0.001 };
+const IN_DOUBT = 'd';
+
+/** Written as `7:1:100,8:0:3,7:d:20`: carrier, whether verified, cards; and those of a carrier whose counter is in doubt. */
 export class CardCounts {
   readonly #cards: Map<string, number>;
 
@@ -33,7 +36,15 @@ export class CardCounts {
     { carrierId, realNameVerified }: Pick<CardMembership, 'carrierId' | 'realNameVerified'>,
     cards = 1,
   ): void {
-    const group = `${carrierId}:${Number(realNameVerified)}`;
+    this.#add(`${carrierId}:${Number(realNameVerified)}`, cards);
+  }
+
+  /** These were, or will be, added as cards as well. */
+  addInDoubt({ carrierId, cards }: CarrierCards): void {
+    this.#add(`${carrierId}:${IN_DOUBT}`, cards);
+  }
+
+  #add(group: string, cards: number): void {
     const before = this.#cards.get(group);
     if (before === undefined && this.#cards.size >= GROUPS_AT_MOST) return;
     this.#cards.set(group, (before ?? 0) + cards);
@@ -47,27 +58,52 @@ export class CardCounts {
    * @returns the carriers with cards that no enabled config of the task type selects, most cards first. None where no config of the type
    *   is enabled: it is not polled at all. A card whose name is verified needs no further check of it.
    */
-  unselected(taskType: TaskType, matcher: ConfigMatcher): Unselected[] {
+  unselected(taskType: TaskType, matcher: ConfigMatcher): CarrierCards[] {
     if (!matcher.configs.some((config) => config.taskType === taskType && config.status === 1)) return [];
     const carriers = new Map<number, number>();
-    for (const [group, cards] of this.#cards) {
-      const [carrierId = 0, verified] = group.split(':').map(Number);
+    for (const { carrierId, kind, cards } of this.#groups()) {
+      if (kind === IN_DOUBT) continue;
+      const verified = Number(kind);
       const card = { cardId: 0, carrierId, realNameVerified: verified === 1 };
       const isSelected = (as: CardMembership) => matcher.match(taskType, as)?.status === 1;
       const isDone = taskType === 'realname' && card.realNameVerified;
       if (isSelected(card) || (isDone && isSelected({ ...card, realNameVerified: false }))) continue;
       carriers.set(carrierId, (carriers.get(carrierId) ?? 0) + cards);
     }
-    return [...carriers]
-      .map(([carrierId, cards]) => ({ carrierId, cards }))
-      .sort((a, b) => b.cards - a.cards || a.carrierId - b.carrierId);
+    return mostFirst([...carriers].map(([carrierId, cards]) => ({ carrierId, cards })));
   }
+
+  /** @returns the carriers of which many cards have a counter in doubt, most cards first. */
+  inDoubt(): CarrierCards[] {
+    const groups = [...this.#groups()];
+    const doubted = groups.filter(({ kind, carrierId, cards }) => {
+      const ofCarrier = groups.filter((one) => one.kind !== IN_DOUBT && one.carrierId === carrierId);
+      const all = ofCarrier.reduce((sum, one) => sum + one.cards, 0);
+      const { cards: least, share } = DOUBTED_AT_LEAST;
+      return kind === IN_DOUBT && cards >= Math.max(least, share * all);
+    });
+    return mostFirst(doubted.map(({ carrierId, cards }) => ({ carrierId, cards })));
+  }
+
+  *#groups(): Generator<CarrierCards & { readonly kind: string }> {
+    for (const [group, cards] of this.#cards) {
+      const [carrierId, kind = ''] = group.split(':');
+      yield { carrierId: Number(carrierId), kind, cards };
+    }
+  }
+}
+
+function mostFirst(carriers: readonly CarrierCards[]): CarrierCards[] {
+  return carriers.toSorted((a, b) => b.cards - a.cards || a.carrierId - b.carrierId);
 }
 
 const CARRIERS_NAMED = 3;
 
 /** `100 cards of carrier 7, 3 cards of carrier 8` */
-export function unselectedWords(found: readonly Unselected[], cardCount: (cards: number) => string): string {
+export function cardsOfCarriers(
+  found: readonly CarrierCards[],
+  cardCount: (cards: number) => string,
+): string {
   const named = found
     .slice(0, CARRIERS_NAMED)
     .map(({ carrierId, cards }) => `${cardCount(cards)} of carrier ${carrierId}`);

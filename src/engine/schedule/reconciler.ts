@@ -159,7 +159,8 @@ export class Reconciler {
       count += cards.length;
       more = cards.length === wanted;
       const passed = state.checked + count;
-      await this.#countOverRunning(from, more ? { throughId: lastId } : { fleetCards: passed });
+      const step = more ? { throughId: lastId } : { fleetCards: passed };
+      for (const carrier of await this.#sweep(from, step)) counts.addInDoubt(carrier);
     }
     const position = more ? `cards:${lastId}` : ringAfter(matcher, Number.NEGATIVE_INFINITY);
     const counting = String(counts);
@@ -172,15 +173,15 @@ export class Reconciler {
     };
   }
 
-  /** The walk passes all cards, so it also counts them, and those that cardpoll should have stopped. @param step the last one has all the rest */
-  async #countOverRunning(
-    afterId: number,
-    step: { readonly throughId: number } | { readonly fleetCards: number },
-  ): Promise<void> {
+  /**
+   * The walk passes all cards, so it also counts them, those that cardpoll should have stopped, and those whose counter is in doubt.
+   * @param step the last one has all the rest
+   */
+  async #sweep(afterId: number, step: { readonly throughId: number } | { readonly fleetCards: number }) {
     const month = this.deps.calendar.monthOf(await this.deps.live.now());
     const [through, fleetCards] =
       'throughId' in step ? [step.throughId, null] : [Number.MAX_SAFE_INTEGER, step.fleetCards];
-    await this.deps.records.stops.sweep(afterId, through, month, fleetCards);
+    return this.deps.records.stops.sweep(afterId, through, month, fleetCards);
   }
 
   async #lookAtMembers(

@@ -3,7 +3,10 @@
 //
 // A call that fails as a whole may have failed for one of its cards: it is then split in half, and again, until that card is
 // alone. Such a card is called alone from then on, until that succeeds, so that it does not spoil a batch at every turn. A gateway
-// that refuses every call is not asked about each card: while nothing succeeds, few calls are split.
+// that refuses every call is not asked about each card: while nothing succeeds, few calls are split. Both halves are called at the same
+// time: one after the other, the fifteen calls for a batch of a hundred took longer than a card's turn on a slow gateway.
+//
+// Slots, leases, limits, statistics and log lines count cards; throttle, rate limits and metrics of gateway calls count calls.
 import type { Clock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type Pass } from '../gateway.ts';

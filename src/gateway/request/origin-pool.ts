@@ -1,7 +1,8 @@
 // How a server is reached, the gateway or a token server: directly, or through a proxy. Used by connections.ts, the client and
 // auth/tokens.ts. Requests to https:// servers go through tunnels, one for each connection of the pool, with TLS from end to end.
 // Requests to http:// servers are sent to the proxy with their whole URL, since proxies open tunnels to port 443 only, as a rule.
-// Why undici's ProxyAgent is not used: docs/decisions/0047-tunnels-of-our-own.md.
+// undici's EnvHttpProxyAgent (7.30) is not used: its CONNECTs have no limit of connections and no deadline of their own, its errors
+// name no proxy, it opens tunnels for http:// servers too, and its rule for NO_PROXY cannot be asked by the doctor and the webhooks.
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { serverIn } from '../../platform/addresses.ts';
 import { type HttpProxy, namesProxy, type Proxies, proxyText } from '../../platform/proxy/http-proxy.ts';

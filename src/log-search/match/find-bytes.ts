@@ -1,7 +1,9 @@
-// Finds the first of several needles in a buffer without looking at most of its bytes (docs/decisions/0027-find-by-samples.md).
+// Finds the first of several needles in a buffer without looking at most of its bytes.
 // Used by card-matcher.ts and trace-lines.ts.
 // It reads words of four bytes, so far apart that any needle has one of them in it. A word that is in no needle is passed;
-// around the others the needles are compared.
+// around the others the needles are compared. A card has three needles: its digits in a run, with spaces and with hyphens. The words are
+// read from a Uint32Array: single bytes or a DataView take twice the time. WebAssembly with SIMD took 0.56 s of a search through 3.9 GB,
+// where this takes 0.98 s of 5.7 s, but needs an assembler in the build and a memory of its own.
 
 const GROUP_BYTES = 4;
 const HASH_BITS = 14;

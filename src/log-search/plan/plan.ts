@@ -2,7 +2,8 @@
 // only by times, and only when its samples run forwards and each line that begins a record has a certain time: it begins after
 // the window, its successor begins before the window, it ends before the window (plain files), or it was last written long
 // before. Where that is not known, the file is searched. A time that occurs twice, when clocks go back, may mean the later
-// instant and then excludes less. Names only give the order of files. Reads only samples, except to compare `x` with `x.gz`.
+// instant and then excludes less. Names only give the order of files: the date in
+// a name is the day after for logrotate, the end in UTC for lumberjack, the start for pino-roll. Reads only samples, except to compare `x` with `x.gz`.
 
 import { constants, gunzipSync } from 'node:zlib';
 import { sum } from '../../domain/numbers.ts';

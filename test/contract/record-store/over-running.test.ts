@@ -55,6 +55,13 @@ describeRecordStore('cards over their package that run', (db) => {
     expect(await db.store.stops.overRunning()).toEqual({ count: 0, atMs: expect.any(Number), cardIds: [] });
   });
 
+  it('returns how many cards of a carrier have a counter in doubt', async () => {
+    expect(await walk()).toEqual([]);
+    await db.sql('UPDATE card_usage SET suspected_mb = 1');
+    expect(await walk()).toEqual([{ carrierId: 1, cards: 1 }]);
+    expect(await walk('2026-12'), 'of another month').toEqual([]);
+  });
+
   it('count after the time of grace, whatever readings and refused calls come meanwhile', async () => {
     await walk();
     await later(9);

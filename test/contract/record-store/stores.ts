@@ -1,5 +1,5 @@
 // Runs one suite on the record stores: PostgreSQL, and PGlite (the built worker, dist/pglite-worker.js), which npm test only
-// asks what it may answer otherwise (docs/decisions/0040-what-the-suite-repeats.md). Every test gets migrated, empty tables. Also the few moves many suites share.
+// asks what it may answer otherwise (CONTRIBUTING.md, "Working on it"). Every test gets migrated, empty tables. Also the few moves many suites share.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import type { CardImport, NamedCard } from '../../../src/domain/cards/card.ts';

@@ -61,7 +61,7 @@ const GATEWAY = {
 } as const;
 const LONG_OVERVIEW = {
   ...OVERVIEW,
-  health_reasons: [{ ...REASON, code: 'overloaded' }, REASON],
+  health_reasons: [{ ...REASON, code: 'overloaded', command: 'cardpoll doctor' }, REASON],
   gateway: { interfaces: [GATEWAY] },
   tasks: [LONG_TASK, LONG_TASK, LONG_TASK],
   workers: [WORKER, WORKER],

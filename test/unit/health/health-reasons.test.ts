@@ -864,3 +864,13 @@ it('shows the three newest repairs of limits and pauses, and since when there ar
   expect(four).toMatchObject({ sinceMs: 3 });
   expect(four?.text).toMatch(/^put back: at 9; put back: at 7; put back: at 5; and 1 more: /);
 });
+
+it('names the carriers with cards that no config selects, and those with counters in doubt', () => {
+  const carriers = [{ carrierId: 2, cards: 412 }];
+  const seen = { ...FINE, unselected: carriers, inDoubt: carriers };
+  expect(taskReasons(seen).map(({ code, severity, text }) => [code, severity, text.split(':')[0]])).toEqual([
+    ['cards_unselected', 'warning', '412 cards of carrier 2'],
+    ['counters_in_doubt', 'warning', '412 cards of carrier 2'],
+  ]);
+  expect(taskReasons(FINE)).toEqual([]);
+});

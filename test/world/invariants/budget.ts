@@ -10,7 +10,7 @@ export const budget: Invariant<Outside> = {
   name: 'budget',
   says: 'No more stops take effect in an hour than the budget allows, but those that operators order or release.',
   watch: (world, check) => {
-    const most = world.settings.stops.maxPerHour.cards;
+    const most = world.settings.stopsAnHour;
     const stopped = new Map<string, number>();
     const counting = new Set<number>();
     return {

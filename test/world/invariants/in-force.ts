@@ -77,7 +77,7 @@ export const inForce: Invariant = {
   },
 };
 
-function isTroubled({ instances, skewMs }: World): boolean {
+export function isTroubled({ instances, skewMs }: World): boolean {
   return (
     Math.abs(skewMs.live) + Math.abs(skewMs.records) > 0 ||
     instances.length === 0 ||
@@ -85,7 +85,7 @@ function isTroubled({ instances, skewMs }: World): boolean {
   );
 }
 
-function lastTrouble({ instances, lastLoss, lastStep, lastReturn }: World, seen: number): number {
+export function lastTrouble({ instances, lastLoss, lastStep, lastReturn }: World, seen: number): number {
   const ways = instances.flatMap(({ troubledAt, recordsTroubledAt, bornAt }) => [
     troubledAt,
     recordsTroubledAt,

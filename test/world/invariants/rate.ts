@@ -14,7 +14,8 @@ export const rate: Invariant = {
     let at = 0;
     return {
       gateway: {
-        called: () => {
+        called: ({ isFirst }) => {
+          if (!isFirst) return;
           const { now } = world.time;
           const isUnsettled = now - Math.max(world.lastLoss, world.lastStep) < UNSETTLED_MS;
           level = isUnsettled ? 0 : Math.max(0, level - ((now - at) * perSecond) / 1_000);

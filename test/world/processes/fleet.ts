@@ -16,7 +16,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { drawnCard, fileOf, type WorldCard } from '../cards.ts';
 import { lasting } from '../fault.ts';
 import { WorldGateway } from '../gateway.ts';
-import { TIME_ZONE } from '../instance.ts';
+import { TIME_ZONE } from '../nature.ts';
 import type { Outside, OutsideTime } from '../outside.ts';
 import { Random } from '../virtual/random.ts';
 import { CLAIM_AND_CALL_MS, LIMIT } from '../world.ts';
@@ -88,7 +88,7 @@ export class ProcessFleet implements Outside {
     const random = new Random(seed, 'world');
     this.gateway = new WorldGateway(this.time, random.stream('gateway'), (at) => this.calendar.monthOf(at));
     this.settings = {
-      stops: { maxPerHour: { unit: 'cards', cards: random.oneOf(STOPS_PER_HOUR) } },
+      stopsAnHour: random.oneOf(STOPS_PER_HOUR),
       rate: null,
       ceiling: null,
     };
@@ -142,7 +142,7 @@ export class ProcessFleet implements Outside {
         CARDPOLL_GATEWAY_URL: this.#served.url,
         CARDPOLL_GATEWAY_TIMEOUT_MS: '5000',
         CARDPOLL_TIME_ZONE: TIME_ZONE,
-        CARDPOLL_STOPS_MAX_PER_HOUR: String(this.settings.stops.maxPerHour.cards),
+        CARDPOLL_STOPS_MAX_PER_HOUR: String(this.settings.stopsAnHour),
         CARDPOLL_LOG_DIR: join(this.#dir, id),
       },
       (how) => {

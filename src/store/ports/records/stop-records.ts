@@ -6,6 +6,7 @@ import type { NamedCard } from '../../../domain/cards/card.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { OverCard } from '../../../domain/results/fleet-level.ts';
 import type { JumpEnd } from '../../../domain/results/usage-growth.ts';
+import type { CarrierCards } from '../../../domain/schedule/card-counts.ts';
 import type {
   HoldEnd,
   HoldReason,
@@ -170,8 +171,14 @@ export interface StopRecords {
    * A step of the walk over all cards, after one card id and through another: it finds cards over their package which run and have
    * nothing open, and cards that cardpoll stopped and that are within it (stopped-within-records.ts).
    * @param month the present one, YYYY-MM @param fleetCards the number of all cards if the walk ends with this step, else null
+   * @returns how many cards of a carrier have shown a counter below the former one, and count nothing until it is believed
    */
-  sweep(afterCardId: number, throughCardId: number, month: string, fleetCards: number | null): Promise<void>;
+  sweep(
+    afterCardId: number,
+    throughCardId: number,
+    month: string,
+    fleetCards: number | null,
+  ): Promise<readonly CarrierCards[]>;
   /** @returns those that run so for longer than OVER_RUNNING_GRACE_MS; null: no walk of this month has ended yet. */
   overRunning(): Promise<OverRunning | null>;
 

@@ -7,6 +7,7 @@
 -- have used something, 19 those that fell
 -- Returns: 1, or 0 when this flush was already counted.
 -- Atomic because a flush that comes twice must count once.
+-- Instances of two versions share a slot during an upgrade: its text may only get further fields at its end.
 local last = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or 0)
 local flush = tonumber(ARGV[2])
 -- Number 1 after higher numbers means that a restarted instance uses the same id.

@@ -2,7 +2,9 @@
 
 -- name: webhook_outbox.claim
 -- Claims due notifications for one attempt each. $1 most messages now, $2 most under claim for one URL, $3 lease in ms.
--- Grouped ones that are due at the same moment are one message: they are claimed, and tried again, together.
+-- Grouped ones that are due at the same moment are one message: they are claimed, and tried again, together. The moment is the group:
+-- no column names it, and its members are fixed before the first attempt. Alerts that another one explains are not suppressed, because
+-- a wrong guess would hide an alert.
 -- Two senders that choose the same row meet on its lock; the second finds it claimed and leaves it.
 -- What a receiver has answered, though not as expected, ends when the alert is over: a person may have seen it, and is to see its end.
 WITH over AS MATERIALIZED (

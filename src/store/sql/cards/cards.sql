@@ -33,7 +33,7 @@ SELECT CASE WHEN length($1::text) < 18 THEN $1::text::bigint ELSE (SELECT card_i
 
 -- name: cards.lastPolls
 -- When a card was polled last, by task types ever polled: all columns of card_polls but the key are such times,
--- `<task_type>_at`. $1 card id.
+-- `<task_type>_at`. $1 card id. The table is unlogged, because every poll writes it, and a crash of PostgreSQL empties it.
 SELECT json_object_agg(regexp_replace(poll.key, '_at$', ''),
   round(extract(epoch FROM poll.value::timestamptz) * 1000)) AS polls
 FROM card_polls p, jsonb_each_text(to_jsonb(p) - 'card_id') AS poll

@@ -1,7 +1,7 @@
 // Reads the statements of a .sql file: each begins with a line `-- name: subject.statement` and ends where the next
 // one begins. What several of them have in common is a part before the first one, `-- part: trigger`, which they name in
-// braces, as may later parts. Used by every file that sends SQL: x.ts sends the statements of x.sql next to it
-// (docs/decisions/0024-statements-by-name.md).
+// braces, as may later parts. Used by every file that sends SQL: x.ts sends the statements of x.sql next to it.
+// A column named `usage.used_mb` is the field `usedMb` of the object `usage` in the row, which is null if its first value is NULL.
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { PreparedSql, SqlRunner, SqlValue } from './sql-client.ts';
 

@@ -254,14 +254,19 @@ WHERE jump_since IS NOT NULL
 RETURNING only_row
 
 -- name: stops.oddOfRange
--- Cards of a range that are over their package and run, and cards that cardpoll stopped and that are within theirs. $1 card id to start after,
--- $2 last card id, $3 present month. Walks the keys.
-SELECT c.card_id
-FROM cards c JOIN card_usage u ON u.card_id = c.card_id AND u.month = $3::date
-WHERE c.card_id > $1::bigint AND c.card_id <= $2::bigint
-  AND c.stopped = (u.used_mb <= coalesce(c.allowance_mb, 'Infinity'))
-  AND (NOT c.stopped OR EXISTS (SELECT FROM card_stops s WHERE s.card_id = c.card_id AND s.state = 'done'))
-ORDER BY c.card_id
+-- Cards of a range that are over their package and run, and cards that cardpoll stopped and that are within theirs; and the number of cards
+-- whose counter is in doubt, by carrier. $1 card id to start after, $2 last card id, $3 present month. Walks the keys once.
+WITH found AS MATERIALIZED (
+  SELECT c.card_id, c.carrier_id, u.suspected_mb IS NOT NULL AS is_in_doubt,
+    c.stopped = (u.used_mb <= coalesce(c.allowance_mb, 'Infinity'))
+      AND (NOT c.stopped OR EXISTS (SELECT FROM card_stops s WHERE s.card_id = c.card_id AND s.state = 'done')) AS is_odd
+  FROM cards c JOIN card_usage u ON u.card_id = c.card_id AND u.month = $3::date
+  WHERE c.card_id > $1::bigint AND c.card_id <= $2::bigint
+    AND (c.stopped = (u.used_mb <= coalesce(c.allowance_mb, 'Infinity')) OR u.suspected_mb IS NOT NULL)
+)
+SELECT (SELECT coalesce(array_to_json(array_agg(card_id ORDER BY card_id)), '[]') FROM found WHERE is_odd) AS card_ids,
+  (SELECT coalesce(json_agg(json_build_object('carrierId', carrier_id, 'cards', cards)), '[]')
+    FROM (SELECT carrier_id, count(*) AS cards FROM found WHERE is_in_doubt GROUP BY carrier_id) AS carriers) AS in_doubt
 
 -- name: stops.noteOdd
 -- One step of the walk over all cards. $1 card id to start after, $2 last card id, $3 present month, $4 the number of all cards if

@@ -10,6 +10,7 @@ import { stoppedWithin } from '../../../domain/orders/stopped-within.ts';
 import type { SliceOf } from '../../../domain/page.ts';
 import type { OverCard } from '../../../domain/results/fleet-level.ts';
 import { SEEN_WITHIN_MS } from '../../../domain/results/usage-growth.ts';
+import type { CarrierCards } from '../../../domain/schedule/card-counts.ts';
 import {
   OVER_RUNNING_COUNTED,
   OVER_RUNNING_GRACE_MS,
@@ -66,6 +67,12 @@ function statesOf(filter: StopFilter['state']): readonly StopState[] {
   return [filter === 'released' ? 'requested' : filter];
 }
 
+/** What a step of the walk finds. */
+interface OddCards {
+  readonly cardIds: readonly number[];
+  readonly inDoubt: readonly CarrierCards[];
+}
+
 export function sqlStops(client: SqlClient): StopRecords {
   const db = sql.on(client);
   const orders = cardOrders(client);
@@ -103,12 +110,13 @@ export function sqlStops(client: SqlClient): StopRecords {
     unconfirmed: () => db.count('unconfirmed', UNCONFIRMED_STOPS_COUNTED, UNCONFIRMED_AFTER_MS),
     async sweep(afterCardId, throughCardId, month, fleetCards) {
       const range = [afterCardId, throughCardId, monthStart(month)];
-      await walkingIndexes(client, async (tx) => {
-        const odd = await sql.on(tx).column<number>('oddOfRange', ...range);
-        const { cards, control } = await factsOf(tx, odd, month);
+      return walkingIndexes(client, async (tx) => {
+        const { cardIds, inDoubt } = await sql.on(tx).one<OddCards>('oddOfRange', ...range);
+        const { cards, control } = await factsOf(tx, cardIds, month);
         const over = cards.filter((card) => runsOver(card, control.jump) === 'over_running');
         const overIds = over.map(({ cardId }) => cardId);
         await sql.on(tx).run('noteOdd', ...range, fleetCards, overIds, ...withinOf(cards));
+        return inDoubt;
       });
     },
     overRunning: () =>

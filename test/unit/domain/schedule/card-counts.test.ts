@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CardCounts, unselectedWords } from '../../../../src/domain/schedule/card-counts.ts';
+import { CardCounts, cardsOfCarriers } from '../../../../src/domain/schedule/card-counts.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { cardCount } from '../../../../src/domain/words.ts';
 
@@ -43,6 +43,27 @@ it('a verified card needs no further check of its name', () => {
   expect(of('realname', { ...first, carrierId: 7 })).toEqual([{ carrierId: 1, cards: 3 }]);
 });
 
+it('finds the carriers of which many cards have a counter in doubt', () => {
+  const counts = new CardCounts();
+  for (const carrierId of [1, 2, 3]) counts.add({ carrierId, realNameVerified: false }, 50_000);
+  counts.add({ carrierId: 1, realNameVerified: true }, 50_000);
+  for (const [carrierId, cards] of [
+    [1, 99],
+    [2, 30],
+    [2, 30],
+    [3, 60],
+    [4, 19],
+  ] as const)
+    counts.addInDoubt({ carrierId, cards });
+  expect(new CardCounts(String(counts)).inDoubt(), 'a thousandth, and 20').toEqual([
+    { carrierId: 2, cards: 60 },
+    { carrierId: 3, cards: 60 },
+  ]);
+  expect(counts.unselected('package', new ConfigMatcher([config(1, {})])), 'no cards of their own').toEqual(
+    [],
+  );
+});
+
 it('counts a bounded number of groups', () => {
   const counts = new CardCounts();
   for (let carrierId = -5_000; carrierId < 5_000; carrierId += 1)
@@ -55,8 +76,8 @@ it('counts a bounded number of groups', () => {
 
 it('names the first carriers', () => {
   const found = [1, 2, 3, 4, 5].map((carrierId) => ({ carrierId, cards: carrierId === 2 ? 1 : 10 }));
-  expect(unselectedWords(found, cardCount)).toBe(
+  expect(cardsOfCarriers(found, cardCount)).toBe(
     '10 cards of carrier 1, 1 card of carrier 2, 10 cards of carrier 3, 20 cards of 2 more carriers',
   );
-  expect(unselectedWords(found.slice(0, 1), cardCount)).toBe('10 cards of carrier 1');
+  expect(cardsOfCarriers(found.slice(0, 1), cardCount)).toBe('10 cards of carrier 1');
 });

@@ -3,6 +3,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
+import type { CarrierCards } from '../../../../src/domain/schedule/card-counts.ts';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { Reconciler, type Suspicion } from '../../../../src/engine/schedule/reconciler.ts';
 import type { Repairs } from '../../../../src/engine/schedule/ring-repair.ts';
@@ -34,6 +35,8 @@ let reasons: ReconciliationReason[];
 let repairs: Repairs[];
 /** The rings whose members were counted again, by config id. */
 let recounted: number[];
+/** What each step finds. */
+let inDoubt: CarrierCards[] = [];
 /** The steps of the walk that counts cards over their package. */
 let swept: unknown[];
 /** Cards put into a ring before the connection breaks. */
@@ -46,14 +49,19 @@ beforeEach(() => {
   table = new CardTable();
   identities = { live: 'redis 1', records: 'database 1' };
   lead = new Lead();
-  [reasons, repairs, recounted, swept] = [[], [], [], []];
+  [reasons, repairs, recounted, swept, inDoubt] = [[], [], [], [], []];
   addsLeft = Number.POSITIVE_INFINITY;
   reconciler = new Reconciler({
     live: { ...live, rings: observed(live.rings), identity: async () => identities.live },
     records: {
       cards: table.port,
       identity: async () => identities.records,
-      stops: { sweep: async (...step) => void swept.push(step) },
+      stops: {
+        sweep: async (...step) => {
+          swept.push(step);
+          return inDoubt;
+        },
+      },
     },
     calendar: new MonthCalendar('UTC'),
     requireLead: lead.require,
@@ -183,12 +191,18 @@ describe('looking at cards', () => {
   it('rests between two passes for a minute, then begins with the first card', async () => {
     table.put([1]);
     await build(ALL, 32);
+    inDoubt = [{ carrierId: 7, cards: 20 }];
     const state = { ...KNOWN, checked: 9, startedAtMs: START - 90_000, sweptAtMs: START - 59_999 };
     expect(await reconciler.look(state, VIEW, FAST_CARDS)).toBeNull();
     clock.advance(1);
     const looked = await look(state);
     expect(looked.state).toEqual({ ...state, position: 'cards:0', checked: 0, startedAtMs: START + 1 });
-    expect(looked.next).toEqual({ ...looked.state, position: 'ring:1:0', checked: 1, counted: '0:0:1' });
+    expect(looked.next).toEqual({
+      ...looked.state,
+      position: 'ring:1:0',
+      checked: 1,
+      counted: '0:0:1,7:d:20',
+    });
     expect(looked).toMatchObject({ suspects: table.seen([1]), matcher: VIEW });
   });
 

@@ -40,14 +40,20 @@ export const pauses: Fault = {
 };
 
 /** Ended early, or when it is not known whether it began. */
-async function pause(world: World, draw: Random, taskType: TaskType, seconds: number): Promise<void> {
+export async function pause(
+  world: World,
+  draw: Random,
+  taskType: TaskType,
+  seconds: number,
+  mayEndEarly = true,
+): Promise<void> {
   world.pauses.set(taskType, null);
   const until = world.time.now + seconds * 1_000;
   const answer = await ask(world, draw, 'pause', ({ pauses: all }) =>
     all.pause(ACTOR, { taskType, seconds, reason: 'as drawn' }),
   );
   if (answer !== null) world.pauses.set(taskType, { isPaused: true, since: world.time.now, until });
-  if (answer !== null && draw.chance(0.5)) return;
+  if (answer !== null && (!mayEndEarly || draw.chance(0.5))) return;
   const mine = world.pauses.get(taskType);
   await world.time.sleep(draw.below(seconds * 1_000));
   if (world.pauses.get(taskType) !== mine) return;

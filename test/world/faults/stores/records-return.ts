@@ -1,6 +1,7 @@
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { type Fault, importCards, insist } from '../../fault.ts';
 import { ACTOR, LIMIT } from '../../world.ts';
+import { isDrawn, removeConfigs } from '../operators/configs.ts';
 import { endPause } from '../operators/pauses.ts';
 
 /** As when a standby takes over that was behind. Operators do again what they did last. */
@@ -19,6 +20,7 @@ export const recordsReturn: Fault = {
       const ends = world.formerFacts;
       await importCards(world, draw, world.cards.values());
       for (const one of ends) one.until = Math.min(one.until, world.time.now);
+      await removeConfigs(world, draw, isDrawn);
       for (const id of [1, 2, 3, 4])
         await insist(world, draw, `config ${id}`, ({ configs }) =>
           configs.update(ACTOR, id, { status: 1 }, null),

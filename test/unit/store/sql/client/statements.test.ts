@@ -1,4 +1,4 @@
-// Where statements stand and how they are read (docs/decisions/0024-statements-by-name.md).
+// Where statements are and how they are read (CONTRIBUTING.md, "Style").
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
