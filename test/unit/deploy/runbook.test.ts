@@ -57,7 +57,6 @@ it.each([
   'docs/runbook.md',
   'docs/scaling.md',
   'docs/upgrading.md',
-  'docs/embedded.md',
 ])('every command line of %s is one the binary takes', (path) => {
   const lines = [...read(path).matchAll(/^ {4,}(cardpoll .*)$|`(cardpoll (?!\.)[^`<]*)`/gm)];
   expect(lines.length).toBeGreaterThan(2);
