@@ -8,7 +8,7 @@
 // - both: each instance, with the words that this is what it sees, and the same `dedup_key`; nobody else can decide.
 //
 // When PostgreSQL is back, the outage and its notices go into the history; what was not delivered goes into the outbox. The outage is
-// over when both stores have answered for 60 s .
+// over when both stores have answered for 60 s.
 //
 // Rules and silences are those read up to 30 s before the outage. If all instances that saw the outage die, the leader ends it when it is an
 // hour old. A database that answers some statements and not others is no outage here: the leader goes on, and rules report it.
