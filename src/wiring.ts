@@ -253,6 +253,7 @@ function buildEngine(
       pace,
       probeAddress,
       logTrouble: () => logs.trouble,
+      logDir: config.logDir === null ? null : resolve(config.logDir),
       load: () => load.read(),
       guard,
       clock: systemClock,

@@ -42,6 +42,8 @@ export interface EngineDeps extends GatewayFacts {
   readonly probeAddress: () => string | null;
   readonly reloadFailure: () => InstanceInfo['reloadFailure'];
   readonly logTrouble: () => InstanceInfo['logTrouble'];
+  /** An absolute path; null: standard output. */
+  readonly logDir?: string | null;
   /** What processor time this process gets. */
   readonly load: () => LoadReading;
   readonly meter: Meter;

@@ -184,6 +184,7 @@ export class Engine implements Service {
       certificateEndsMs,
       reloadFailure: this.deps.reloadFailure(),
       logTrouble: this.deps.logTrouble(),
+      logDir: this.deps.logDir ?? null,
       failing: this.#failing(),
       ownSide: {
         ...this.deps.load(),

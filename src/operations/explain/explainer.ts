@@ -20,6 +20,7 @@ import type { PauseOperations } from '../limits/pauses.ts';
 import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
 import { failingCardOf } from '../stats/history.ts';
+import { allowanceOriginOf } from './allowance-origin.ts';
 import type { CardExplanation, TaskExplanation } from './explanation-report.ts';
 import { taskExplanationOf } from './task-explanation.ts';
 
@@ -41,11 +42,12 @@ export class Explainer {
     const card = await findCard(records.cards, cardIdOrIccid);
     const { cardId, iccid } = card;
     const month = cards.month();
-    const [surroundings, usage, stops, runsOver] = await Promise.all([
+    const [surroundings, usage, stops, runsOver, allowance] = await Promise.all([
       readSurroundings(card, this.deps),
       records.cards.monthlyUsage(cardId, MONTHS_SHOWN),
       records.stops.ofCard(cardId, MONTHS_SHOWN),
       records.stops.runsOver(cardId, month),
+      allowanceOriginOf(records, cardId),
     ]);
     return {
       generatedAt: new Date(surroundings.nowMs),
@@ -53,6 +55,7 @@ export class Explainer {
       tasks: await Promise.all(
         TASK_TYPES.map((taskType) => this.#task(taskType, card, { ...surroundings, runsOver })),
       ),
+      allowance,
       usage,
       stops: stopEntries(stops, card, surroundings.nowMs),
       openTriggers: surroundings.openTriggers,
@@ -98,17 +101,34 @@ export class Explainer {
   }
 }
 
-/** The directory is that of this instance; others may log to another one. */
+/**
+ * A command for each host, and one for all hosts with the same directories. An instance of an older version does not say where it
+ * logs: as this one does. @param logDir of this instance
+ */
 function whereLogsAre(iccid: string, instances: readonly InstanceInfo[], logDir: string | null) {
   const polling = instances.filter(({ roles }) => roles.includes('worker'));
-  return {
-    logsCommand:
-      logDir === null
-        ? `journalctl --unit cardpoll --grep ${iccid}`
-        : `cardpoll logs --roots ${shellWord(logDir)} --iccid ${iccid}`,
-    logsOn: [...new Set(polling.map(({ hostname }) => hostname))].sort(),
-    logsDirectory: logDir,
-  };
+  const logsOn = [...new Set(polling.map(({ hostname }) => hostname))].sort();
+  const hostsOf = new Map<string, string[]>();
+  for (const host of logsOn) {
+    const own = polling.filter(({ hostname }) => hostname === host);
+    for (const command of logCommands(
+      iccid,
+      own.map((one) => one.logDir ?? (one.logDir === null ? null : logDir)),
+    ))
+      hostsOf.set(command, [...(hostsOf.get(command) ?? []), host]);
+  }
+  const logsCommands = [...hostsOf].map(([command, hosts]) => ({ command, hosts }));
+  const [ofThis = ''] = logCommands(iccid, [logDir]);
+  return { logsCommand: logsCommands[0]?.command ?? ofThis, logsCommands, logsOn, logsDirectory: logDir };
+}
+
+/** @param directories null: standard output, which systemd keeps for each unit, such as cardpoll@2. */
+function logCommands(iccid: string, directories: ReadonlyArray<string | null>): string[] {
+  const roots = [...new Set(directories)].flatMap((directory) => directory ?? []).sort();
+  return [
+    ...(roots.length > 0 ? [`cardpoll logs --roots ${shellWord(roots.join(':'))} --iccid ${iccid}`] : []),
+    ...(directories.includes(null) ? [`journalctl --unit 'cardpoll*' --grep ${iccid}`] : []),
+  ];
 }
 
 type Surroundings = Awaited<ReturnType<typeof readSurroundings>>;

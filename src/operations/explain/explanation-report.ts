@@ -52,6 +52,16 @@ export const cardExplanation = report('CardExplanation', {
   generatedAt: z.date(),
   card: cardReport,
   tasks: z.array(taskExplanation),
+  allowance: z
+    .object({
+      at: z.date().describe('When the allowance became what it is; with the card, if it never changed'),
+      importedBy: z
+        .array(z.string())
+        .describe('Who imported cards then; several where imports overlapped; empty: not known'),
+      auditId: z.int().nullable().describe('The audit entry of that import; null: not known, or several'),
+    })
+    .nullable()
+    .describe('Who made the allowance what it is; null: the card is gone'),
   usage: z
     .array(z.object({ month: z.string(), usedMb: z.number() }))
     .describe('One entry per month, the latest first'),
@@ -61,7 +71,10 @@ export const cardExplanation = report('CardExplanation', {
   openTriggers: z.array(
     z.object({ triggerId: z.string(), kind: z.enum(TRIGGER_KINDS), taskType, createdAt: z.date() }),
   ),
-  logsCommand: z.string().describe("The command that shows the card's log lines, on a host of logsOn"),
+  logsCommand: z.string().describe('The first command of logsCommands, or that of the instance that answers'),
+  logsCommands: z
+    .array(z.object({ command: z.string(), hosts: z.array(z.string()) }))
+    .describe("The commands that show all of the card's log lines, and the hosts to run each of them on"),
   logsOn: z.array(z.string()).describe('Hosts of the instances that poll; each has its own log'),
   logsDirectory: z.string().nullable().describe('null: the instance that answers logs to standard output'),
 });

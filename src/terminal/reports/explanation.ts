@@ -28,7 +28,7 @@ export function explanationParts(
   };
 }
 
-function cardLines({ card, tasks }: ExplanationBody, style: Style): TextLine[] {
+function cardLines({ card, tasks, allowance: origin }: ExplanationBody, style: Style): TextLine[] {
   const unverified = offersRealname(tasks) ? 'not verified' : 'real name not offered';
   const allowance = card.allowance_mb === null ? 'unlimited' : `${card.allowance_mb} MB`;
   const { card_id: heading, ...attributes }: OfEach<string | null> = {
@@ -43,7 +43,22 @@ function cardLines({ card, tasks }: ExplanationBody, style: Style): TextLine[] {
     allowance_mb: `used ${roundedMb(card.used_mb_month)} of ${allowance} in ${card.usage_month}`,
   };
   const facts = Object.values(attributes).filter((fact) => fact !== null);
-  return [[style.text(heading, 'bold')], ...said(facts.join(', '), style, INDENT)];
+  return [
+    [style.text(heading, 'bold')],
+    ...said(facts.join(', '), style, INDENT),
+    ...allowanceLines(allowance, origin ?? null, style),
+  ];
+}
+
+/** Who made it what it is. An older daemon does not say. */
+function allowanceLines(words: string, origin: ExplanationBody['allowance'], style: Style): TextLine[] {
+  if (origin === null) return [];
+  const { at, imported_by: by, audit_id: id } = origin;
+  const when = style.time(at).text;
+  const entry = id === null ? '' : ` (audit entry ${id})`;
+  const how =
+    by.length === 0 ? `set ${when}, by whom is not known` : `imported ${when} by ${by.join(' or ')}${entry}`;
+  return said(`allowance ${words}: ${how}`, style, INDENT);
 }
 
 function taskLines(task: TaskBody, style: Style, isDetailed: boolean): TextLine[] {
@@ -95,21 +110,26 @@ function historyLines(body: ExplanationBody, style: Style): TextLine[] {
       `open trigger ${trigger_id} (${kind}, ${task_type}) of ${style.time(created_at).text}`,
   );
   const lines = [...(usage === '' ? [] : [`usage: ${usage}`]), ...stops, ...triggers];
-  return [
-    ...lines.flatMap((line) => said(line, style)),
-    ...said(logsWords(body), style),
-    typed(body.logs_command, style),
-  ];
+  return [...lines.flatMap((line) => said(line, style)), ...logLines(body, style)];
+}
+
+/** An older daemon has one command, and may not say where its logs are. */
+function logLines(body: ExplanationBody, style: Style): TextLine[] {
+  const { logs_commands = [], logs_command, logs_on: hosts = [] } = body as Partial<ExplanationBody>;
+  const commands = logs_commands.length > 0 ? logs_commands : [{ command: `${logs_command}`, hosts }];
+  return commands.flatMap(({ command, hosts: on }) => [
+    ...said(logsWords(on, command), style),
+    typed(command, style),
+  ]);
 }
 
 const HOSTS_SHOWN = 3;
 
-/** An older daemon does not say where its logs are. */
-function logsWords({ logs_on: hosts = [], logs_directory: directory }: Partial<ExplanationBody>): string {
+function logsWords(hosts: readonly string[], command: string): string {
   if (hosts.length === 0) return 'log lines:';
   const more = hosts.length > HOSTS_SHOWN ? ` and ${hosts.length - HOSTS_SHOWN} more` : '';
   const where = `on ${hosts.slice(0, HOSTS_SHOWN).join(', ')}${more}`;
-  return directory === null
+  return command.startsWith('journalctl')
     ? `log lines, on standard output of the daemon ${where}; under systemd:`
     : `log lines, ${where}:`;
 }

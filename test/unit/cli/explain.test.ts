@@ -56,6 +56,8 @@ const BODY: ExplanationBody = {
   usage: [{ month: '2026-11', used_mb: 501.50000000000006 }],
   stops: [{ at: AT, action: 'stopped', detail: '501.5 of 500 MB used in 2026-11' }],
   open_triggers: [{ trigger_id: 't-1', kind: 'single', task_type: 'realname', created_at: AT }],
+  logs_commands: [],
+  allowance: { at: AT, imported_by: ['op3'], audit_id: 12 },
   logs_command: 'cardpoll logs --roots /var/log/cardpoll --iccid 89860000000000000042',
   logs_on: ['app1', 'app2', 'app3', 'app4', 'app5'],
   logs_directory: '/var/log/cardpoll',
@@ -70,6 +72,7 @@ it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
     const lines = stdout.split('\n');
     expect(lines[0]).toBe('card 42');
     expect(stdout).toContain('STOPPED');
+    expect(lines).toContain('  allowance 500 MB: imported 2m ago by op3 (audit entry 12)');
     expect(lines).toContain('▲ realname is overdue 38 s: 10,434 cards are before it, about 2 min');
     expect(lines).toContain('  cardpoll concurrency advise');
     expect(stdout).toContain('last failure 2m ago, 3 in a row: timeout after 5000 ms');
@@ -89,8 +92,16 @@ it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
 
 it.each([
   [
-    { logs_on: ['app1'], logs_directory: null },
+    { logs_commands: [{ command: "journalctl --unit 'cardpoll*' --grep 8986", hosts: ['app1'] }] },
     'log lines, on standard output of the daemon on app1; under systemd:',
+  ],
+  [
+    { allowance: { at: AT, imported_by: ['op3', 'op4'], audit_id: null } },
+    `  allowance 500 MB: imported ${AT} by op3 or op4`,
+  ],
+  [
+    { allowance: { at: AT, imported_by: [], audit_id: null } },
+    `  allowance 500 MB: set ${AT}, by whom is not known`,
   ],
   [{ logs_on: undefined, logs_directory: undefined }, 'log lines:'],
 ])('says of %j: %s', async (logs, said) => {

@@ -389,6 +389,8 @@ const TROUBLED_BODIES: Bodies = {
       task_type: 'package' as const,
       created_at: at(5),
     })),
+    logs_commands: [],
+    allowance: null,
     logs_command: `cardpoll logs --roots /var/log/cardpoll --iccid 89860012345678901234 --date 2026-11-21`,
     logs_on: Array.from({ length: 24 }, (_, nth) => `host-${nth}`),
     logs_directory: '/var/log/cardpoll',

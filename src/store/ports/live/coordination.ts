@@ -33,6 +33,8 @@ export interface InstanceInfo {
   readonly reloadFailure: { readonly sinceMs: number; readonly reason: string } | null;
   /** A log file whose lines wait or are dropped, and why; null while all are written. */
   readonly logTrouble: string | null;
+  /** Where it logs, an absolute path; null: to standard output; absent in an older version. */
+  readonly logDir?: string | null;
   /** A part of its engine that has failed for a minute, although the stores answer; absent in an older version. */
   readonly failing?: { readonly part: string; readonly sinceMs: number; readonly reason: string } | null;
   /** Whether it is well itself; absent in an older version. */

@@ -85,6 +85,8 @@ export interface CardRecords {
   lastPolls(taskType: TaskType, cardIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** @returns the last `limit` months with a reading, latest first. */
   monthlyUsage(cardId: number, limit: number): Promise<ReadonlyArray<Pick<UsageMonth, 'month' | 'usedMb'>>>;
+  /** @returns when the card's allowance became what it is, epoch milliseconds; null: there is no such card. */
+  allowanceChangedAt(cardId: number): Promise<number | null>;
   /** @returns the exact number of cards; takes seconds for tens of millions. */
   count(): Promise<number>;
   /** @returns the number of cards quickly: exact for a small fleet, the planner's estimate for a large one. */

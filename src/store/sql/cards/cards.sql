@@ -53,6 +53,10 @@ WHERE card_id = $1::bigint
 ORDER BY card_usage.month DESC
 LIMIT $2::integer
 
+-- name: cards.allowanceChangedAt
+-- When the allowance of a card became what it is, epoch ms. $1 card id.
+SELECT extract(epoch FROM allowance_changed_at)::float8 * 1000 FROM cards WHERE card_id = $1::bigint
+
 -- name: cards.count
 SELECT count(*) AS count FROM cards
 

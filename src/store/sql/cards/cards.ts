@@ -56,6 +56,7 @@ export function sqlCards(client: SqlClient): CardRecords {
     },
 
     monthlyUsage: (cardId, limit) => db.rows('monthlyUsage', cardId, limit),
+    allowanceChangedAt: (cardId) => db.scalar<number>('allowanceChangedAt', cardId),
     count: () => db.count('count'),
     estimate: () => db.count('estimate', PAGES_COUNTED_EXACTLY, CARDS_A_PAGE, false),
     counted: () => db.count('estimate', PAGES_COUNTED_EXACTLY, CARDS_A_PAGE, true),

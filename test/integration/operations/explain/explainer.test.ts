@@ -1,6 +1,7 @@
 // Why a card is or is not polled, at the operations: what is looked up about it, and that it is looked up for that card and
 // that task type. What is made of it is test/unit/operations/explain/task-explanation.test.ts.
 
+import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
 import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
@@ -67,7 +68,7 @@ describe('a card', () => {
       usage: [],
       stops: [],
       openTriggers: [],
-      logsCommand: `journalctl --unit cardpoll --grep ${ICCID}`,
+      logsCommand: `journalctl --unit 'cardpoll*' --grep ${ICCID}`,
       logsOn: ['host-1'],
       logsDirectory: null,
     });
@@ -84,6 +85,38 @@ describe('a card', () => {
       logsOn: ['host-1', 'host-2'],
       logsDirectory: '/var/log/my cards',
     });
+  });
+
+  it('has its log lines in the directories of all instances that poll, by host', async () => {
+    await fleet.alive(instanceOf('a', { logDir: '/log/a' }));
+    await fleet.alive(instanceOf('b', { logDir: '/log/b' }));
+    await fleet.alive(instanceOf('c', { hostname: 'host-2', logDir: null }));
+    const { explainer } = stores.operations({}, undefined, '/log/a');
+    expect(await explainer.explain('42')).toMatchObject({
+      logsCommand: `cardpoll logs --roots /log/a:/log/b --iccid ${ICCID}`,
+      logsCommands: [
+        { command: `cardpoll logs --roots /log/a:/log/b --iccid ${ICCID}`, hosts: ['host-1'] },
+        { command: `journalctl --unit 'cardpoll*' --grep ${ICCID}`, hosts: ['host-2'] },
+      ],
+    });
+  });
+
+  it('has its allowance from the import of an operator, or it is not known from whom', async () => {
+    expect((await operations.explainer.explain('43')).allowance).toMatchObject({
+      importedBy: [],
+      auditId: null,
+    });
+    const now = await openOperatedStores({ databaseOf: database, clock: new FakeClock(Date.now()) });
+    const { cards, explainer } = now.operations();
+    const file = Readable.from([`card_id,iccid,allowance_mb\n43,89860000000000000043,1\n`]);
+    const actor = { ...ANNA, requestId: 'r-1' };
+    await cards.import(actor, file, { format: 'csv' });
+    const { allowance } = await explainer.explain('43');
+    expect(allowance?.importedBy).toEqual(['anna']);
+    expect(Math.abs(Date.now() - (allowance?.at.getTime() ?? 0))).toBeLessThan(60_000);
+    const entry = await now.records.audit.find(allowance?.auditId ?? 0);
+    expect(entry).toMatchObject({ action: 'cards.import.begin', name: 'anna' });
+    await now.close();
   });
 
   it('a card that is not there is not found', async () => {
