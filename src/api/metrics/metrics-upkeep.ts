@@ -76,6 +76,9 @@ export function addStops(page: Page, { stops, healthReasons }: Overview): void {
   if (stops.overRunning !== null) overRunning.set(stops.overRunning);
   if (stops.stoppedWithin !== null) stoppedWithin.set(stops.stoppedWithin);
   page
+    .gauge('stop_surge', '1 while cards are stopped far faster than usual')
+    .set(healthReasons.some(({ code }) => code === 'stop_surge') ? 1 : 0);
+  page
     .gauge('usage_jump', '1 while the readings of the fleet grow too fast to be believed')
     .set(healthReasons.some(({ code }) => code === 'usage_jump') ? 1 : 0);
 }

@@ -18,11 +18,15 @@ export function wholeNumber(bounds: Bounds) {
 /** A whole number in the query string within bounds, ends included. */
 export function queryNumber(bounds: Bounds) {
   const error = wholeNumberWithin(bounds);
-  return z
-    .string({ error })
-    .regex(/^-?\d{1,16}$/, { error })
-    .transform(Number)
-    .refine((value) => value >= bounds.min && value <= bounds.max, { error });
+  return (
+    z
+      .string({ error })
+      // Not as a pattern: the document shows a number.
+      .refine((value) => /^-?\d{1,16}$/.test(value), { error })
+      .transform(Number)
+      .refine((value) => value >= bounds.min && value <= bounds.max, { error })
+      .meta({ type: 'integer', minimum: bounds.min, maximum: bounds.max })
+  );
 }
 
 /** true or false in the query string. */

@@ -479,6 +479,15 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('gives numbers of a query as numbers, with their bounds', async () => {
+    const { paths } = (await get('/openapi.json')) as {
+      paths: Record<string, { get: { parameters: Array<{ name: string; schema: unknown }> } }>;
+    };
+    const { parameters } = paths['/api/admin/audit']?.get ?? { parameters: [] };
+    const size = parameters.find(({ name }) => name === 'page_size');
+    expect(size?.schema).toEqual({ type: 'integer', minimum: 1, maximum: 100 });
+  });
+
   it('describes requests, answers and problems', async () => {
     const { paths, components } = await get('/openapi.json');
     const named = ({ $ref }: { $ref: string }) => components.schemas[$ref.split('/').at(-1) ?? ''];

@@ -89,6 +89,7 @@ const CASES: Readonly<Record<string, Case>> = {
     },
   },
   CardpollStopsHeld: gauge('cardpoll_stops_held', 1, 0),
+  CardpollStopSurge: gauge('cardpoll_stop_surge', 1, 0),
   CardpollUsageJump: gauge('cardpoll_usage_jump', 1, 0),
   CardpollOverRunning: gauge('cardpoll_cards_over_running', 1, 0),
   CardpollStopUnconfirmed: gauge('cardpoll_stops_unconfirmed', 1, 0),
