@@ -73,12 +73,20 @@ export function verdictOf(state: State): Verdict | null {
     const text = calmWords(task?.scheduled_cards ?? body.cards_total, body);
     return { tone: health, label, text, command: null };
   }
-  return { tone: health, label, text: saidFor(worst, dataTimeMs(state)), command: worst.command };
+  return { tone: health, label, ...saidFor(worst, dataTimeMs(state)) };
 }
 
-/** The sentence, and for how long it has been true. */
-function saidFor({ text, since }: HealthReasonBody, nowMs: number): string {
-  return since ? `${text} ${unbroken(`(for ${sinceWords(since, nowMs)})`)}` : text;
+/** What the daemon says after a change that led to the reason. */
+const UNDO = /; back: (cardpoll audit undo \d+)$/;
+
+/** The sentence, and for how long it has been true. The undo of a change is the command that helps, and is never cut as a command. */
+function saidFor({ text, since, command }: HealthReasonBody, nowMs: number) {
+  const undo = UNDO.exec(text)?.[1] ?? null;
+  const words = text.replace(UNDO, '');
+  return {
+    text: since ? `${words} ${unbroken(`(for ${sinceWords(since, nowMs)})`)}` : words,
+    command: undo ?? command,
+  };
 }
 
 function nextTry({ nextTryAtMs, nowMs }: State): string {
@@ -174,9 +182,10 @@ export function reasonLines(reason: HealthReasonBody, { columns, nowMs }: Space)
   // What follows from the cause before it is grey, and the command of the cause helps. An older daemon does not send it.
   if (reason.caused_by) return clamped(text, columns - INDENT, ALL).map((line) => plain(`  ${line}`, 'dim'));
   const { text: symbol, tone } = healthSigned(severity, '');
-  const said = clamped(`${symbol} ${saidFor(reason, nowMs)}`, columns, ALL).map((line) => plain(line, tone));
-  if (reason.command === null) return said;
-  const typed = hint(reason.command);
+  const { text: words, command } = saidFor(reason, nowMs);
+  const said = clamped(`${symbol} ${words}`, columns, ALL).map((line) => plain(line, tone));
+  if (command === null) return said;
+  const typed = hint(command);
   const [only] = said;
   if (said.length === 1 && only !== undefined && lineWidth(only) + INDENT + lineWidth(typed) <= columns)
     return [[...only, span('  '), ...typed]];

@@ -392,6 +392,21 @@ describe('the overview', () => {
   });
 });
 
+it.each([60, 80, 120])('the undo of a change is a command in the band, whole at %i columns', (columns) => {
+  const { overview } = calmState().data;
+  const [first] = troubledState().data.overview.body?.health_reasons ?? [];
+  const long =
+    'carddata: cards are polled every 57 min instead of every 5 min, and the queue grows by 25 cards a second';
+  const change =
+    'changed: config 4 of all verified cards of the carrier, 30m -> 10m, 6 s before, by op1, the last of 5';
+  const text = `${long}; ${change}; back: cardpoll audit undo 1234567`;
+  const health_reasons = [{ ...first, text, command: 'cardpoll configs', caused_by: null }];
+  const body = { ...overview.body, health: 'alert', health_reasons } as Bodies['overview'];
+  const screen = screenOf(stateAfter(calmState({ columns }), received('overview', body)));
+  expect(screen).toMatch(/-> \$ cardpoll audit undo 1234567 *$/m);
+  expect(screen).not.toContain('back:');
+});
+
 it('an alert is shown with the threshold that it has', () => {
   const rare = { ...ALERT, value: 99.994, comparison: '<', threshold: 99.995 } as const;
   expect(alertText(rare)).toMatch(/: 99\.99 < 99\.995 when it fired$/);
