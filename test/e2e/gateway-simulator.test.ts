@@ -46,7 +46,7 @@ describe('cardpoll gateway simulate', () => {
       { code: 200 },
       { code: 200, data: { cardStatus: 'stopped' } },
       { code: 200, data: { cardStatus: 'active' } },
-      { message: 'unknown card' },
+      { code: 404, msg: 'unknown card' },
     ]);
     expect(await statsOf(url)).toMatchObject({ requests: 4, in_flight: 0, stops: { 1: 1 } });
     expect(await process.stop('SIGTERM')).toMatchObject({ code: 0, signal: null });

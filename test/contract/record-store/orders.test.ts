@@ -361,9 +361,9 @@ describeRecordStore('orders', (db) => {
       expect(cards.length).toBe(6);
       expect(cards).toEqual(
         expect.arrayContaining([
-          { ...base, waits: false },
-          { ...base, beforeMb: 400 },
-          { ...base, carrierId: 7 },
+          { ...base, cardId: 1, waits: false },
+          { ...base, cardId: 2, beforeMb: 400 },
+          { ...base, cardId: 3, carrierId: 7 },
         ]),
       );
       await db.store.stopControl.beginJump({ ...JUMP, carrierId: 7 });
