@@ -109,6 +109,8 @@ async function readBody<Result>(
 ): Promise<Result> {
   // The import may give up early and destroy its input. The connection must outlive that, to carry the answer.
   const input = new PassThrough();
+  // An upload may end before its import begins to read; the reader gets the error all the same.
+  input.on('error', () => {});
   source.once('error', (error) => input.destroy(error));
   source.pipe(input);
   try {

@@ -85,6 +85,18 @@ describe('when there is no room', () => {
     expect([further.received, numbersOfClosed(uploads)]).toEqual(['', []]);
   });
 
+  it('uploads that end before their import reads them harm nothing', async () => {
+    await start(100);
+    const upload = postHead(IMPORT_PATH, 'text/csv', 999, AUTHORIZATION + TELL_WHEN_BEGUN);
+    for (let round = 0; round < 50; round += 1) {
+      const client = await RawClient.to(api.server.address, upload);
+      // Each ends a little later than the one before.
+      await new Promise((ends) => setTimeout(ends, round / 10));
+      client.socket.destroy();
+    }
+    await answered(PROBE);
+  });
+
   it('5,100 idle connections of one address keep neither a probe nor a token out', async () => {
     await start(5_000);
     const clients: RawClient[] = [];
