@@ -13,7 +13,9 @@ const scheduleStats = z.object({
   demandPerSecond: z.number().describe('Polls a second that the enabled configs need'),
   scheduleLagSeconds: z
     .number()
-    .describe('How far the schedule of the enabled configs is behind; 0 while it keeps up'),
+    .describe(
+      'How far polling is behind the schedule: how long the first card that waits has been due; 0 while none waits',
+    ),
   overdueCards: z.int().describe('Cards that would be due if the schedule were not late'),
   intervalSeconds: z
     .number()

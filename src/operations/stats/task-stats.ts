@@ -9,7 +9,7 @@ import type { LimitedCounts, TaskJudgement } from '../../health/task-judge.ts';
 import type { QueueStats, TaskStats } from './stats-report.ts';
 
 export function queueStatsOf(
-  { maxConcurrency: max, retryDue, leaderLimit: _, inForce: __, ...counts }: LimitedCounts,
+  { maxConcurrency: max, retryDue, leaderLimit: _, inForce: __, waitedMs: ___, ...counts }: LimitedCounts,
   schedule: SchedulePace,
 ): QueueStats {
   const { inFlight: current } = counts;

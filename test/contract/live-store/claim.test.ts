@@ -28,6 +28,7 @@ describeLiveStore('claim', (live) => {
     expect(await live.store.work.counts(REALNAME)).toEqual({
       queueLength: 5,
       due: 0,
+      waitedMs: 0,
       retryDue: 0,
       backoff: 0,
       inFlight: 5,

@@ -27,6 +27,19 @@ describeLiveStore('pauses', (live) => {
     expect(await live.store.work.pauses()).toEqual([]);
   });
 
+  it('counts how long the first of the cards that wait has been due', async () => {
+    await queueCards(live.store, range(3));
+    await pause('operator', 60_000);
+    const { queued } = await live.store.work.place(REALNAME, 1, []);
+    const waitedMs = async () => (await live.store.work.counts(REALNAME)).waitedMs;
+    const long = await waitFor(async () => ((await waitedMs()) > 100 ? waitedMs() : null));
+    const atMost = (await live.store.now()) - (queued?.dueAtMs ?? 0) + 64;
+    expect(long).toBeLessThanOrEqual(atMost);
+    await live.store.work.resume(REALNAME);
+    await claim(live.store, 3);
+    expect(await waitedMs()).toBe(0);
+  });
+
   it('report who, why, since when and until when', async () => {
     const from = await live.store.now();
     await pause('operator', 60_000, 'maintenance: "网关" 100%\n');

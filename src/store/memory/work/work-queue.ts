@@ -133,6 +133,7 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
       return {
         queueLength: type.queue.size,
         due: type.queue.countUpTo(now),
+        waitedMs: Math.max(0, Math.floor(now - (type.queue.lowest()?.score ?? now))),
         retryDue: type.retry.countUpTo(now),
         backoff: type.retry.size - type.retry.countUpTo(now),
         inFlight: inFlightOf(type),

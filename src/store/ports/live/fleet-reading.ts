@@ -45,7 +45,10 @@ export function readingOf(
   nowMs: number,
 ): TaskReading {
   const { window, recent, now } = stats;
-  const schedule = schedulePaceOf(rings, nowMs, waitMsOf(counts, stats));
+  const pace = schedulePaceOf(rings, nowMs, waitMsOf(counts, stats));
+  // In a pause the rings keep up, and their cards wait.
+  const scheduleLagSeconds = Math.max(pace.scheduleLagSeconds, counts.waitedMs / 1000);
+  const schedule = { ...pace, scheduleLagSeconds };
   const owed = { due: counts.due + schedule.overdueCards, failed: counts.retryDue + counts.backoff };
   const metrics = {
     queueLength: counts.queueLength,

@@ -123,6 +123,8 @@ export interface QueueCounts {
   readonly queueLength: number;
   /** Number of due entries that no worker holds. */
   readonly due: number;
+  /** How long the first of them has been due, milliseconds; 0 without one. */
+  readonly waitedMs: number;
   /** Number of failing cards that are due for a retry. */
   readonly retryDue: number;
   /** Number of failing cards whose retry is not due yet. */

@@ -27,6 +27,7 @@ export const COUNTS_REPLY = {
   backoff: 0,
   effectiveLimit: null as string | null,
   inForce: 0,
+  waitedMs: 0,
 };
 
 export function namedReply<Shape extends object>(shape: Shape, reply: unknown): Shape {

@@ -55,6 +55,7 @@ const place = (over: Partial<CardPlace> = {}): CardPlace => ({
 const counts = (over: Partial<TaskFacts['counts']> = {}): TaskFacts['counts'] => ({
   queueLength: 0,
   due: 0,
+  waitedMs: 0,
   retryDue: 0,
   backoff: 0,
   inFlight: 0,

@@ -12,6 +12,7 @@ const NOW_MS = 1_800_000_000_000;
 const counts: LimitedCounts = {
   taskType: 'carddata',
   queueLength: 30,
+  waitedMs: 0,
   retryDue: 0,
   backoff: 0,
   due: 10,
@@ -111,6 +112,15 @@ describe('queueStatsOf', () => {
       ring({ configId: 3, cursor: 70 }),
     ];
     expect(queueOf(rings).scheduleLagSeconds).toBe(42);
+  });
+
+  it.each([
+    ['longer than its ring is late', 50_000, 50],
+    ['less long', 1_000, 42],
+  ])('counts a card that waits %s', (_how, waitedMs, lag) => {
+    const { stats } = reading(0, 0, 0);
+    const { metrics } = readingOf({ ...counts, waitedMs }, stats, [ring({ cursor: 58 })], NOW_MS);
+    expect(metrics.schedule.scheduleLagSeconds).toBe(lag);
   });
 
   it.each([
