@@ -8,6 +8,7 @@ import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import { sum } from '../domain/numbers.ts';
 import { isChange } from '../domain/results/poll-outcome.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import { span } from '../domain/words.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { ErrorReporter, failingPart, type LoopMeans, LoopService, Pulse } from '../platform/loop.ts';
@@ -146,7 +147,7 @@ export class Engine implements Service {
     return [
       ...unset.map(({ taskType }) => `${taskType}: ${NOT_IN_FORCE}`),
       ...paused.map(
-        ({ taskType, pausedMs }) => `${taskType}: paused for ${Math.ceil(pausedMs / 1000)} s more`,
+        ({ taskType, pausedMs }) => `${taskType}: paused for ${span(Math.ceil(pausedMs / 1000))} more`,
       ),
       ...held.map(({ interface: name, state, reason }) => `breaker of ${name} ${state}: ${reason}`),
     ];

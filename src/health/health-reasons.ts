@@ -46,6 +46,8 @@ type HeldInterface = Pick<
 export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyInputs, 'grows'> {
   readonly taskType: TaskType;
   readonly due: number;
+  /** How long the first of the due cards has been due, milliseconds. */
+  readonly waitedMs: number;
   readonly inFlight: number;
   /** Polls that ended in the last ten to twenty seconds. */
   readonly recentPolls: number;
@@ -95,6 +97,8 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyIn
 const INTERVAL_RATIO = { warningAbove: 1.5, alertAbove: 3 };
 /** More than this share of the polls may not be held back. */
 const HELD_PERCENT = 5;
+/** Cards that came due later may be polled in a moment. */
+const STILL_MS = 10_000;
 const FAILURES_NAMED = 3;
 const CARRIERS_NAMED = 2;
 /** The same tolerance for short intervals. */
@@ -212,11 +216,11 @@ function breakerReasons({ breakers, followUps, cutOff, present, nowMs }: TaskHea
 }
 
 function idleReasons(inputs: TaskHealthInputs): Cause[] {
-  const { due, inFlight, recentPolls, pauses, breakers, paceShare } = inputs;
+  const { due, waitedMs, inFlight, recentPolls, pauses, breakers, paceShare } = inputs;
   // A batch is one call.
   const isRare = paceShare !== null && (10 * paceShare.perSecond) / paceShare.cardsPerCall < 1;
   const held = pauses.length > 0 || breakers.length > 0 || isRare;
-  if (due === 0 || inFlight > 0 || recentPolls > 0 || held) return [];
+  if (due === 0 || waitedMs < STILL_MS || inFlight > 0 || recentPolls > 0 || held) return [];
   const [are, none] = due === 1 ? ['is', 'it was not'] : ['are', 'none was'];
   const text = `${countWords(due, 'card')} ${are} due, and ${none} polled for 10 s`;
   return [{ code: 'nothing_polled', severity: 'alert', text, command: 'cardpoll doctor' }];

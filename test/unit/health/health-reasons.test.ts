@@ -45,6 +45,7 @@ const FINE: TaskHealthInputs = {
   avgDurationMs: 50,
   concurrencyPercent: 60,
   due: 10,
+  waitedMs: 10_000,
   inFlight: 5,
   recentPolls: 100,
   maxConcurrency: 100,
@@ -404,6 +405,12 @@ describe('reasons of a task type', () => {
         text: expect.stringMatching(/^interface stop is dead for/),
       },
     ]);
+  });
+
+  it('wait with cards that no one polls until they have been due for ten seconds', () => {
+    const idle = { ...FINE, inFlight: 0, recentPolls: 0 };
+    expect(taskReasons({ ...idle, waitedMs: 9_999 })).toEqual([]);
+    expect(taskReasons(idle)).toMatchObject([{ code: 'nothing_polled' }]);
   });
 
   it('do not blame an idle worker for a pause or a breaker', () => {

@@ -13,7 +13,7 @@ local retry_due = redis.call('ZCOUNT', KEYS[5], '-inf', now)
 local backoff = redis.call('ZCARD', KEYS[5]) - retry_due
 local limit, effective_limit = redis.call('GET', KEYS[4]), redis.call('GET', KEYS[6])
 local in_force = is_in_force(KEYS[7]) and 1 or 0
--- A due time below 0 is none: it puts a card first.
-local first = redis.call('ZRANGEBYSCORE', KEYS[1], 0, now, 'WITHSCORES', 'LIMIT', 0, 1)
+-- A score up to 0 is no time: it puts a card first.
+local first = redis.call('ZRANGEBYSCORE', KEYS[1], '(0', now, 'WITHSCORES', 'LIMIT', 0, 1)
 local waited_ms = first[2] and math.floor(now - tonumber(first[2])) or 0
 return { queue_length, due, in_flight, manual_length, limit, retry_due, backoff, effective_limit, in_force, waited_ms }
