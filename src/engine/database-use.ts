@@ -1,6 +1,7 @@
 // Whether this instance can use the database, and why not: it does not answer; or it answers, but is too slow to read cards,
 // or takes no results, for example because its disk is full. Used by engine.ts for readyz and for what the instance
 // reports to the fleet.
+import { spanWords } from '../domain/words.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { DatabaseOutage } from '../store/ports/live/coordination.ts';
 
@@ -35,7 +36,7 @@ export class DatabaseUse {
     const outage = whole ?? this.results.outage;
     if (outage === null || outage.lastsMs <= longerThanMs) return [];
     const what = whole === null ? 'results could not be stored' : 'the database could not be used';
-    return [`${what} for ${Math.round(outage.lastsMs / 1000)} s: ${outage.reason}`];
+    return [`${what} for ${spanWords(Math.round(outage.lastsMs / 1000))}: ${outage.reason}`];
   }
 
   #dated({ lastsMs, reason }: Outage): DatabaseOutage {

@@ -8,7 +8,7 @@ import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import { sum } from '../domain/numbers.ts';
 import { isChange } from '../domain/results/poll-outcome.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
-import { span } from '../domain/words.ts';
+import { span, spanWords } from '../domain/words.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { ErrorReporter, failingPart, type LoopMeans, LoopService, Pulse } from '../platform/loop.ts';
@@ -126,11 +126,13 @@ export class Engine implements Service {
     const stalled = this.#workers.filter((worker) => worker.stalledMs > STALLED_MS);
     const { silence } = this.deps.presence;
     return [
-      ...stalled.map((worker) => `${worker.name}: no answer to a claim for ${seconds(worker.stalledMs)} s`),
+      ...stalled.map(
+        (worker) => `${worker.name}: no answer to a claim for ${spanWords(seconds(worker.stalledMs))}`,
+      ),
       ...this.#database.problems(STALLED_MS),
       // Claims of an empty queue pass at a Redis that refuses writes, because it is full or cannot save.
       ...(silence !== null && stalled.length === 0 ? [silence] : []),
-      ...(unread > STALLED_MS ? [`cards could not be read for ${seconds(unread)} s`] : []),
+      ...(unread > STALLED_MS ? [`cards could not be read for ${spanWords(seconds(unread))}`] : []),
     ];
   }
 

@@ -19,15 +19,16 @@ import { percentDown } from '../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
 import { type CarrierCards, cardsOfCarriers } from '../domain/schedule/card-counts.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import { cardCount, countWords, spanWords } from '../domain/words.ts';
+import { cardCount, countWords, span, spanWords } from '../domain/words.ts';
 import type { Pause } from '../store/ports/live/work-queue.ts';
 import type { LimitAdvice } from './advisor.ts';
 import { type PaceNeed, paceShortText } from './capacity.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
 import { breakerWords, type InterfaceReport, interfaceWords, type PresentFault } from './gateway-report.ts';
-import { type LatencyInputs, latencyReasons, mergedGateway } from './latency-reasons.ts';
+import { type LatencyInputs, latencyReasons } from './latency-reasons.ts';
 import { type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import type { Cause, HealthReason } from './reason.ts';
+import { mergedReasons } from './reason-order.ts';
 import { type StopFigures, stopReasons } from './stop-figures.ts';
 
 /** The name of a reason in the health log. */
@@ -152,6 +153,7 @@ function dated(
 
 interface FleetHealthInputs extends Omit<FleetState, 'clocksDifferSinceMs' | 'isLate'> {
   readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
+  readonly pauses: ReadonlyArray<Pick<Pause, 'source' | 'by' | 'reason' | 'untilMs'>>;
   readonly since: ReasonsSince;
 }
 
@@ -166,7 +168,7 @@ export function fleetReasons({ tasks, since, ...state }: FleetHealthInputs): Hea
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );
   const slowSinceMs = since.get(reasonName({ taskType: null, code: 'gateway_slow' }));
-  return [...faults, ...mergedGateway(own, slowSinceMs)];
+  return [...faults, ...mergedReasons(own, state.pauses, slowSinceMs)];
 }
 
 /** More comes due than is polled, so the backlog grows until something changes. */
@@ -189,7 +191,7 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
     code: 'paused',
     // Operators know what they paused; a pause that the gateway asked for is news.
     severity: source === 'operator' ? 'warning' : 'alert',
-    text: `paused for ${spanWords(Math.max(0, (untilMs - nowMs) / 1000))} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
+    text: `paused for ${span(Math.max(0, Math.ceil((untilMs - nowMs) / 1000)))} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
     command: `cardpoll resume ${taskType}`,
   }));
 }

@@ -2,9 +2,8 @@
 // Used by health-reasons.ts. Pure.
 import type { Durations } from '../domain/numbers.ts';
 import { type Slowness, slownessWords } from '../domain/stats/usual-latency.ts';
-import { TASK_TYPES } from '../domain/task-type.ts';
 import type { LimitRecord } from '../store/ports/live/work-queue.ts';
-import type { Cause, HealthReason } from './reason.ts';
+import type { Cause } from './reason.ts';
 
 export interface LatencyInputs {
   /** null: the gateway is as fast as usual, or what is usual is not known. */
@@ -39,38 +38,4 @@ function loadWords(
   if (normalMs !== null && nowMs <= AS_FOUND * normalMs) return 'less load would not help';
   if (effective < max) return `less load helps, so ${effective} of ${max} calls at a time are allowed`;
   return 'whether less load would help is not known';
-}
-
-/**
- * One reason for the gateway where it is slow for several task types: that of the type that is slower, with the names of all. One,
- * too, where a breaker of the whole gateway holds all types.
- * @param sinceMs when the gateway began to be slow for several types, where that is noted.
- */
-export function mergedGateway(
-  reasons: readonly HealthReason[],
-  sinceMs: number | undefined,
-): readonly HealthReason[] {
-  const slow = reasons.filter(({ code }) => code === 'gateway_slow');
-  const held = reasons.filter(({ code }) => code === 'breaker_open');
-  const same = held.filter(({ text }) => withoutName(text) === withoutName(held[0]?.text ?? ''));
-  const alike = same.length === TASK_TYPES.length ? same : [];
-  const rest = reasons.filter((one) => !slow.includes(one) && !alike.includes(one));
-  return [...merged(alike, undefined), ...merged(slow, sinceMs), ...rest];
-}
-
-function merged(reasons: readonly HealthReason[], sinceMs: number | undefined): readonly HealthReason[] {
-  const [first] = reasons;
-  if (first === undefined || reasons.length === 1) return reasons;
-  const since = reasons.flatMap((one) => one.since?.getTime() ?? []);
-  if (sinceMs !== undefined) since.push(sinceMs);
-  const worst = reasons.find(({ severity }) => severity === 'alert') ?? first;
-  const names = reasons.flatMap(({ taskType }) => taskType ?? []).join(', ');
-  const text = `${names}: ${withoutName(worst.text)}`;
-  return [
-    { ...worst, text, taskType: null, since: since.length === 0 ? null : new Date(Math.min(...since)) },
-  ];
-}
-
-function withoutName(text: string): string {
-  return text.replace(/^\S+: /, '');
 }

@@ -1,5 +1,6 @@
 // Whether the fleet knows this instance: noted by its heartbeat (src/engine/heartbeat.ts), read by the judge, by readiness and by the
 // watch over outages.
+import { spanWords } from '../domain/words.ts';
 import type { Clock } from '../platform/clock.ts';
 
 /** How long the live store lists an instance after a heartbeat. */
@@ -35,6 +36,6 @@ export class Presence {
   get silence(): string | null {
     const { outage } = this;
     const because = this.#failure === null ? '' : `: ${this.#failure}`;
-    return outage && `heartbeat: no answer for ${Math.round(outage.lastsMs / 1000)} s${because}`;
+    return outage && `heartbeat: no answer for ${spanWords(Math.round(outage.lastsMs / 1000))}${because}`;
   }
 }

@@ -1,5 +1,8 @@
 // The order of reasons, for every surface: what stops customers comes first, and a cause comes before what follows from it. What began
-// first and can explain the others is their cause until it is over (explains.ts says what can). Used by health-reasons.ts. Pure.
+// first and can explain the others is their cause until it is over (explains.ts says what can). What is one fact for several task types is one
+// reason of the fleet. Used by health-reasons.ts and fleet-health.ts. Pure.
+import { areOnePause } from '../domain/limits/operator-limits.ts';
+import { TASK_TYPES } from '../domain/task-type.ts';
 import type { KnownChange } from './change-before.ts';
 import { isStrainedBy, LOAD, placeOfHold, placeOfSlowness } from './explains.ts';
 import type { HealthReason, ReasonCode } from './reason.ts';
@@ -105,4 +108,67 @@ function rankOf([root, follows]: readonly [Dated, readonly Dated[]]): number {
 function bySeverity(reasons: readonly HealthReason[]): HealthReason[] {
   const alerts = reasons.filter(({ severity }) => severity === 'alert');
   return [...alerts, ...reasons.filter(({ severity }) => severity !== 'alert')];
+}
+
+type WorkPause = Parameters<typeof areOnePause>[0][number];
+
+/** One reason for one fact: see mergedGateway and mergedPauses. @param slowSinceMs as mergedGateway has it. */
+export function mergedReasons(
+  reasons: readonly HealthReason[],
+  pauses: readonly WorkPause[],
+  slowSinceMs: number | undefined,
+): readonly HealthReason[] {
+  return mergedPauses(mergedGateway(reasons, slowSinceMs), pauses);
+}
+
+/** One reason, and the one command that ends it, where all pauses are one: an operator usually pauses all task types. */
+function mergedPauses(
+  reasons: readonly HealthReason[],
+  pauses: readonly WorkPause[],
+): readonly HealthReason[] {
+  const paused = reasons.filter(({ code }) => code === 'paused');
+  if (!areOnePause(pauses) || paused.length !== pauses.length) return reasons;
+  const [one] = merged(paused, undefined);
+  if (one === undefined) return reasons;
+  const isWhole = paused.length === TASK_TYPES.length;
+  const text = isWhole ? `polling is ${withoutNames(one.text)}` : one.text;
+  return [{ ...one, text, command: 'cardpoll resume' }, ...reasons.filter(({ code }) => code !== 'paused')];
+}
+
+/**
+ * One reason for the gateway where it is slow for several task types: that of the type that is slower, with the names of all. One,
+ * too, where a breaker of the whole gateway holds all types.
+ * @param sinceMs when the gateway began to be slow for several types, where that is noted.
+ */
+function mergedGateway(
+  reasons: readonly HealthReason[],
+  sinceMs: number | undefined,
+): readonly HealthReason[] {
+  const slow = reasons.filter(({ code }) => code === 'gateway_slow');
+  const held = reasons.filter(({ code }) => code === 'breaker_open');
+  const same = held.filter(({ text }) => withoutName(text) === withoutName(held[0]?.text ?? ''));
+  const alike = same.length === TASK_TYPES.length ? same : [];
+  const rest = reasons.filter((one) => !slow.includes(one) && !alike.includes(one));
+  return [...merged(alike, undefined), ...merged(slow, sinceMs), ...rest];
+}
+
+function merged(reasons: readonly HealthReason[], sinceMs: number | undefined): readonly HealthReason[] {
+  const [first] = reasons;
+  if (first === undefined || reasons.length === 1) return reasons;
+  const since = reasons.flatMap((one) => one.since?.getTime() ?? []);
+  if (sinceMs !== undefined) since.push(sinceMs);
+  const worst = reasons.find(({ severity }) => severity === 'alert') ?? first;
+  const names = reasons.flatMap(({ taskType }) => taskType ?? []).join(', ');
+  const text = `${names}: ${withoutName(worst.text)}`;
+  return [
+    { ...worst, text, taskType: null, since: since.length === 0 ? null : new Date(Math.min(...since)) },
+  ];
+}
+
+function withoutName(text: string): string {
+  return text.replace(/^\S+: /, '');
+}
+
+function withoutNames(text: string): string {
+  return text.replace(/^[^:]+: /, '');
 }

@@ -2,7 +2,9 @@
 // capacity by task type (what is demanded, how much of it is possible, and when a backlog is gone), pauses, stops, initialisation,
 // instances. Shows what the API says.
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
+import { areOnePause } from '../domain/limits/operator-limits.ts';
 import { countedText, observedWords, STOPS_COUNTED } from '../domain/stops/stop.ts';
+import { TASK_TYPES } from '../domain/task-type.ts';
 import { cardCount, countWords } from '../domain/words.ts';
 import { type Cell, digitsOf, type Style, signed } from './style.ts';
 
@@ -80,8 +82,13 @@ function gatewayFacts({ gateway }: OverviewBody, style: Style): Fact[] {
 }
 
 function pauseFacts({ pauses, generated_at }: OverviewBody, style: Style): Fact[] {
-  if (pauses.length === 0) return [calm('pauses', { text: 'none' })];
-  return pauses.map(({ task_type, until, by, source, reason }) => {
+  const [first] = pauses;
+  if (first === undefined) return [calm('pauses', { text: 'none' })];
+  const isOne = areOnePause(pauses.map((one) => ({ ...one, untilMs: Date.parse(one.until) })));
+  const names =
+    pauses.length === TASK_TYPES.length ? 'all task types' : pauses.map((one) => one.task_type).join(', ');
+  const shown = isOne ? [{ ...first, task_type: names }] : pauses;
+  return shown.map(({ task_type, until, by, source, reason }) => {
     const left = Math.max(0, Math.ceil((Date.parse(until) - Date.parse(generated_at)) / 1000));
     const isOperators = source !== 'gateway';
     const sign = signed('paused', `${task_type} ${style.seconds(left).text} left`);

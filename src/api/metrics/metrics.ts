@@ -85,7 +85,10 @@ const TASK_GAUGES: Record<string, readonly [help: string, read: (task: TaskStats
     'Cards that the polling configs select, disabled configs included',
     (task) => task.scheduledCards,
   ],
-  schedule_lag_seconds: ['How long the first card that waits has been due', (task) => task.scheduleLagSeconds],
+  schedule_lag_seconds: [
+    'How long the first card that waits has been due',
+    (task) => task.scheduleLagSeconds,
+  ],
   interval_seconds: [
     'Configured interval of the polling config that is most behind',
     (task) => task.intervalSeconds,

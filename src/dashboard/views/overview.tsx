@@ -108,7 +108,11 @@ function paired(facts: readonly FactLine[], columns: number): Line[] {
 function factLines(overview: OverviewBody, { columns, ...state }: State): FactLine[] {
   const nowMs = dataTimeMs({ columns, ...state });
   const style = new ScreenStyle(nowMs, columns);
-  const facts = fleetFacts(overview, style, capacityLine(overview, numbersOf(style)));
+  // The band says it already.
+  const isSaid = overview.health_reasons[0]?.code === 'paused' && overview.pauses.length > 0;
+  const facts = fleetFacts(overview, style, capacityLine(overview, numbersOf(style))).filter(
+    ({ name }) => !isSaid || name !== 'pauses',
+  );
   return [
     ...facts.map(({ name, value, isCalm }) => ({ line: fact(name, ...value), isCalm })),
     ...alertFacts(state, nowMs),

@@ -24,6 +24,26 @@ export type PauseSource = (typeof PAUSE_SOURCES)[number];
 export const PAUSABLE = [...TASK_TYPES, 'all'] as const;
 export type Pausable = (typeof PAUSABLE)[number];
 
+/** Pauses of several task types that one order made are set within this time. */
+const SAME_PAUSE_MS = 2_000;
+
+/** Whether all of them are one pause of several task types. */
+export function areOnePause(
+  pauses: ReadonlyArray<
+    { readonly [Field in 'source' | 'by' | 'reason']: string } & { readonly untilMs: number }
+  >,
+): boolean {
+  const [first, ...others] = pauses;
+  if (first === undefined || others.length === 0) return false;
+  return others.every(
+    ({ source, by, reason, untilMs }) =>
+      source === first.source &&
+      by === first.by &&
+      reason === first.reason &&
+      Math.abs(untilMs - first.untilMs) <= SAME_PAUSE_MS,
+  );
+}
+
 /**
  * The limit in force of a task type, for reports. In a new life of the live store a share may be 0 for a moment.
  * @param leaderLimit null: the leader has set none

@@ -10,7 +10,7 @@ import { misfitOf, type PollingConfig } from '../../domain/schedule/polling-conf
 import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
-import { countWords, spanWords } from '../../domain/words.ts';
+import { countWords, span, spanWords } from '../../domain/words.ts';
 import { noWorkerWords } from '../../health/fleet-faults.ts';
 import { type InterfaceReport, interfaceWords } from '../../health/gateway-report.ts';
 import type { Standing } from '../../health/init-standing.ts';
@@ -156,7 +156,7 @@ function notLoaded(init: TaskFacts['init'], cardId: number): Verdict {
 function held({ pauses, breakers, workers, taskType, nowMs }: TaskFacts): Verdict | null {
   const [pause] = pauses;
   if (pause !== undefined) {
-    const left = spanWords((pause.until.getTime() - nowMs) / 1000);
+    const left = span(Math.ceil(Math.max(0, pause.until.getTime() - nowMs) / 1000));
     const why = pause.reason === '' ? '' : `: ${pause.reason}`;
     const text = `is paused for ${left} more by ${pause.by}${why}`;
     return { state: 'paused', text, command: `cardpoll resume ${taskType}` };

@@ -9,7 +9,7 @@ import { countsCalls, rateWords } from '../../domain/limits/rate-limit.ts';
 import { rounded, roundedOrNull, sum } from '../../domain/numbers.ts';
 import { isBusy } from '../../domain/stats/own-side.ts';
 import { perTaskType, TASKS, type TaskType } from '../../domain/task-type.ts';
-import { byteWords, countWords, grouped } from '../../domain/words.ts';
+import { byteWords, countWords, grouped, span } from '../../domain/words.ts';
 import { concurrencyFor } from '../../health/advisor.ts';
 import { paceShareOf } from '../../health/capacity.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -202,7 +202,9 @@ function planTask(
   if (missing !== null) open.push(`${taskType}: the schedule of config ${missing} is not built`);
   const shortest = Math.min(...task.configs.map(({ intervalSeconds }) => seconds ?? intervalSeconds));
   if (task.offered && shortest < task.leastIntervalSeconds)
-    needs.push(`an interval of ${task.leastIntervalSeconds} s or more for ${taskType} (gateway.rate_limits)`);
+    needs.push(
+      `an interval of ${span(task.leastIntervalSeconds)} or more for ${taskType} (gateway.rate_limits)`,
+    );
   const isPossible = needed !== null && needed <= MAX_CONCURRENCY_BOUNDS.max;
   if (needed !== null && needed > max) {
     needs.push(

@@ -25,14 +25,20 @@ import { type Column, type ColumnsOf, fieldList, listTable, renderTable, textOf 
 /** `follows`: it follows from the cause before it. */
 type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'> & { readonly follows: boolean };
 
+const FACTS_OF_CAUSES: ReadonlyArray<readonly [fact: string, code: string]> = [
+  ['gateway', 'breaker_open'],
+  ['pauses', 'paused'],
+];
+
 /** Heading, causes and a table; as records the task types alone. */
 export function overviewText(overview: OverviewBody, style: Style): string {
   const table = taskTable(overview.tasks, style, style.layout.summaryColumns);
   if (!style.forPeople) return table;
   const capacity = capacityFacts(overview, numbersOf(style)).join(', ');
-  // An interface that is held back is a cause already.
-  const isDown = overview.health_reasons.some(({ code }) => code === 'breaker_open');
-  const facts = fleetFacts(overview, style, capacity).filter(({ name }) => !isDown || name !== 'gateway');
+  // An interface that is held back is a cause already, and so is a pause.
+  const codes: readonly string[] = overview.health_reasons.map(({ code }) => code);
+  const said = FACTS_OF_CAUSES.filter(([, code]) => codes.includes(code)).map(([name]) => name);
+  const facts = fleetFacts(overview, style, capacity).filter(({ name }) => !said.includes(name));
   const lines = [...causeLines(overview, style), '', table.trimEnd(), ''];
   return textOf([...lines, ...facts.flatMap((fact) => factLines(fact, style))]);
 }

@@ -97,7 +97,6 @@ describe('tables', () => {
       'init       running  25 %, 250,000 of 1,000,000 cards, 1h 5m left',
       'instances  ✖ none is alive',
       'gateway    ● up, 24 ms, 100 % ok',
-      'pauses     none',
       'stops      enforce, 12 of 100 in 1 h, 340 of 500 in 24 h',
       '',
     ]);

@@ -253,7 +253,6 @@ describe('the overview', () => {
 
   it.each([
     ['breakers', /gateway +✖ gateway down {2}since 1m 30s, next probe in 53s, 64 instances/],
-    ['pauses', /pauses +■ realname 7d left {2}by the gateway/],
     [
       'stops',
       /stops +observe, 100k\+ cards would have been stopped, none was, 100k\+ held, 100k\+ resumed in 24 h/,
@@ -265,6 +264,19 @@ describe('the overview', () => {
     ['a limit that is not in force', /60\/99,999 of 100k/],
   ])('shows trouble with %s', (_, pattern) => {
     expect(screenOf(troubledState({ columns: 200, rows: 60 }))).toMatch(pattern);
+  });
+
+  it('shows one pause of all task types once, and not below the band that shows it', () => {
+    const troubled = troubledState().data.overview.body as Bodies['overview'];
+    const paused = { ...troubled.health_reasons[0], code: 'paused', text: 'polling is paused' };
+    const state = calmState();
+    const calm = { ...(state.data.overview.body as Bodies['overview']), pauses: troubled.pauses };
+    expect(screenOf(stateAfter(state, received('overview', calm)))).toMatch(
+      /pauses +■ all task types 7d left {2}by the gateway/,
+    );
+    const health_reasons = [paused] as typeof troubled.health_reasons;
+    const said = screenOf(stateAfter(state, received('overview', { ...calm, health_reasons })));
+    expect(said).not.toMatch(/^pauses/m);
   });
 
   it('does not round the value of an alert to its threshold', () => {

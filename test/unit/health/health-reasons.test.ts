@@ -19,8 +19,9 @@ import { CALM_STOPS } from '../../support/stop-figures.ts';
 
 const UNCHANGED = { nowMs: 0, changeOf: () => null };
 const taskReasons = (inputs: TaskHealthInputs) => inOrder(found.taskReasons(inputs), UNCHANGED);
-const fleetReasons = (inputs: Parameters<typeof found.fleetReasons>[0]) =>
-  inOrder(found.fleetReasons(inputs), UNCHANGED);
+type FleetInputs = Parameters<typeof found.fleetReasons>[0];
+const fleetReasons = (inputs: Omit<FleetInputs, 'pauses'> & Partial<FleetInputs>) =>
+  inOrder(found.fleetReasons({ pauses: [], ...inputs }), UNCHANGED);
 
 const KEEP: TaskHealthInputs['advice'] = {
   verdict: 'keep',
@@ -150,7 +151,7 @@ describe('reasons of a task type', () => {
       {
         code: 'paused',
         severity: 'warning',
-        text: 'paused for 60 s more by operator/0: maintenance',
+        text: 'paused for 1m more by operator/0: maintenance',
         command: 'cardpoll resume realname',
       },
     ],
@@ -167,7 +168,7 @@ describe('reasons of a task type', () => {
     [
       'the gateway paused it',
       { pauses: [{ ...PAUSE, source: 'gateway', by: 'gateway', reason: '' }] },
-      { code: 'paused', severity: 'alert', text: 'paused for 60 s more by gateway' },
+      { code: 'paused', severity: 'alert', text: 'paused for 1m more by gateway' },
     ],
     [
       'a breaker holds its interface back',
@@ -443,6 +444,35 @@ describe('reasons of the fleet', () => {
     nowMs: 0,
   };
   const reasonsOf = (...instances: InstanceInfo[]) => fleetReasons({ ...CALM, instances });
+
+  const pausedTypes = (...lengthsMs: number[]) => {
+    const types = (['realname', 'carddata', 'package'] as const).slice(0, lengthsMs.length);
+    const pauses = lengthsMs.map((untilMs) => ({ ...PAUSE, by: 'op2', untilMs }));
+    const tasks = types.map((taskType, i) => ({
+      taskType,
+      reasons: found.taskReasons({ ...FINE, taskType, pauses: pauses.slice(i, i + 1) }),
+    }));
+    return fleetReasons({ ...CALM, tasks, pauses, since: new Map() }).map(({ text, command }) => [
+      text,
+      command,
+    ]);
+  };
+
+  it('names a pause of all task types once, with the one command that ends it', () => {
+    expect(pausedTypes(897_000, 896_950, 896_900)).toEqual([
+      ['polling is paused for 14m 57s more by op2: maintenance', 'cardpoll resume'],
+    ]);
+    expect(pausedTypes(897_000, 897_000)).toEqual([
+      ['realname, carddata: paused for 14m 57s more by op2: maintenance', 'cardpoll resume'],
+    ]);
+  });
+
+  it('names each of several pauses with its own command', () => {
+    expect(pausedTypes(897_000, 60_000).map(([, command]) => command)).toEqual([
+      'cardpoll resume realname',
+      'cardpoll resume carddata',
+    ]);
+  });
 
   it('name the task type', () => {
     const failedBy = { connect: 30, timeout: 812, http: 1, malformed: 2 };

@@ -327,7 +327,7 @@ describe('what holds it back', () => {
     await pauseByOperator(stores.live.work, 'carddata', { ms: 90_000, reason: 'x', by: 'anna' });
     const told = await explain();
     expect(statesOf(told)).toEqual(['scheduled', 'paused', 'scheduled']);
-    expect(told.carddata.text).toBe('is paused for 90 s more by anna: x');
+    expect(told.carddata.text).toBe('is paused for 1m 30s more by anna: x');
   });
 
   it('may be a breaker that every instance has which polls', async () => {

@@ -211,8 +211,8 @@ describe('a fleet', () => {
     expect(health).toBe('alert');
     expect(healthReasons).toMatchObject([
       { code: 'no_worker', taskType: null, since },
-      { code: 'paused', taskType: 'realname', since, text: 'realname: paused for 5 s more by w: 429' },
-      { code: 'paused', taskType: 'package', since: null, text: 'package: paused for 5 s more by anna' },
+      { code: 'paused', taskType: 'realname', since, text: 'realname: paused for 5s more by w: 429' },
+      { code: 'paused', taskType: 'package', since: null, text: 'package: paused for 5s more by anna' },
     ]);
   });
 });
@@ -222,7 +222,7 @@ describe('a task type', () => {
     await pauseByOperator(stores.live.work, 'carddata', { ms: 90_000, reason: 'x', by: 'anna' });
     clock.advance(30_000);
     expect(await codes()).toEqual({ realname: [], carddata: ['paused'], package: [] });
-    expect((await stats.tasks())[1]?.healthReasons[0]?.text).toBe('paused for 60 s more by anna: x');
+    expect((await stats.tasks())[1]?.healthReasons[0]?.text).toBe('paused for 1m more by anna: x');
     expect((await stats.overview()).pauses).toMatchObject([{ taskType: 'carddata', by: 'anna' }]);
   });
 
@@ -395,7 +395,14 @@ describe('a task type', () => {
     clock.advance(32_000);
     expect(await stats.queues()).toMatchObject([
       { taskType: 'realname', queueLength: 0, due: 0, scheduledCards: 2, scheduleLagSeconds: 32 },
-      { taskType: 'carddata', queueLength: 3, due: 2, inFlight: 1, scheduledCards: 0, scheduleLagSeconds: 0 },
+      {
+        taskType: 'carddata',
+        queueLength: 3,
+        due: 2,
+        inFlight: 1,
+        scheduledCards: 0,
+        scheduleLagSeconds: 32,
+      },
       { taskType: 'package', queueLength: 0, scheduledCards: 0 },
     ]);
   });

@@ -300,7 +300,7 @@ describe('a card held back', () => {
     } as const;
     expect(explain({ pauses: [pause] })).toMatchObject({
       state: 'paused',
-      text: 'is paused for 10 min more by ops: maintenance',
+      text: 'is paused for 10m more by ops: maintenance',
       command: 'cardpoll resume realname',
     });
   });
@@ -466,7 +466,7 @@ describe('the sentences about a card', () => {
       { member: false, init: { ...LOADED, status: 'running', percent: 43 } },
     ],
     [
-      'is paused for 9 s more by ops',
+      'is paused for 9s more by ops',
       { pauses: [{ ...PAUSE, since: new Date(NOW), until: new Date(NOW + 9_000) }] },
     ],
     ['interface flow is held back', { breakers: [{ ...BREAKER, ...unsaid }] }],

@@ -161,7 +161,7 @@ it('an interval that the gateway forbids for one card is named with the shortest
   const limited = withTask({ leastIntervalSeconds: 900 });
   expect(planOf(limited, asked()).verdict).toBe('fits');
   expect(planOf(limited, asked({ intervals: [{ taskType: 'carddata', seconds: 600 }] })).text).toBe(
-    `needs: an interval of 900 s or more for carddata (gateway.rate_limits)${DOUBT}`,
+    `needs: an interval of 15m or more for carddata (gateway.rate_limits)${DOUBT}`,
   );
 });
 
