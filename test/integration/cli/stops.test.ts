@@ -104,19 +104,20 @@ describe('the list', () => {
 
 describe('the mode', () => {
   it('shows cards before and after while readings jump', async () => {
-    await api.hold(2);
+    await api.hold(3);
     const jump = { factor: 8, baselineMbPerHour: 1, recentMbPerHour: 1, ...OF_FLEET };
     await api.records.stopControl.beginJump(jump);
     await api.records.results.ensurePartitions(new Date().toISOString().slice(0, 7));
-    await api.sql('UPDATE cards SET allowance_mb = 500 WHERE card_id <= 2');
+    await api.sql('UPDATE cards SET allowance_mb = 500 WHERE card_id <= 3');
     await api.sql('UPDATE card_stops SET reading_mb = 960, requested_at = now()');
     await api.sql(
       `INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, read_at, jump_from_mb)
-       SELECT card_id, month, 960, 960, now(), CASE card_id WHEN 1 THEN 120 END FROM card_stops`,
+       SELECT card_id, month, 960, 960, now(), CASE card_id WHEN 1 THEN 120 WHEN 3 THEN 0 END FROM card_stops`,
     );
     const { stdout } = await stops('mode');
     expect(stdout).toMatch(/^card 1\t960 MB shown, 120 MB before, x8 \(carrier \d+\)$/m);
     expect(stdout).toMatch(/^card 2\t960 MB shown, no step \(carrier \d+\)$/m);
+    expect(stdout).toMatch(/^card 3\t960 MB shown, 0 MB before \(carrier \d+\)$/m);
   });
 
   it('is shown, and observe is set without a question, with or without a terminal', async () => {

@@ -114,7 +114,8 @@ const stopModeFields = fieldList<StopModeBody>((body, style) => [
 ]);
 
 function stepText({ carrier_id: carrier, before_mb: before, shown_mb: shown }: SampledCard): string {
-  const was = before === null ? 'no step' : `${rounded(before)} MB before, x${rounded(shown / before)}`;
+  const times = before !== null && before > 0 ? `, x${rounded(shown / before)}` : '';
+  const was = before === null ? 'no step' : `${rounded(before)} MB before${times}`;
   return `${rounded(shown)} MB shown, ${was} (carrier ${carrier})`;
 }
 
