@@ -66,7 +66,7 @@ function receiverProblem(rule: AlertRule, receivers: Receivers): string | null {
   if (!rule.notifyChannels.includes('webhook')) return null;
   const name = webhookFormatOf(rule.webhookFormat, rule.webhookUrl, receivers);
   const receiver = receiverNamed(name, receivers);
-  if (receiver === undefined) return name === STANDARD ? null : `the configuration has no receiver ${name}`;
+  if (receiver === undefined) return name === STANDARD ? null : `it has no receiver ${name}`;
   const missing = missingSecrets(receiver, rule.webhookSecrets);
   return missing.length === 0 ? null : `its receiver ${name} has no secret ${missing.join(', ')}`;
 }
@@ -74,11 +74,15 @@ function receiverProblem(rule: AlertRule, receivers: Receivers): string | null {
 function unheardFinding(rules: readonly AlertRule[], problem: string): Finding {
   const names = rules.map(({ name }) => name);
   const hint =
-    'add it to webhooks.receivers and restart, or give the rule another receiver; then send a test';
-  return failed(ALERT_CHECK, `no one is notified by ${namesText(names)}: ${problem}`, {
-    hint,
-    command: `cardpoll alerts test ${rules[0]?.id}`,
-  });
+    'add it to webhooks.receivers and restart, or give the rule another receiver; then send a test. If daemons have another configuration, examine theirs';
+  return failed(
+    ALERT_CHECK,
+    `a daemon with this configuration notifies no one by ${namesText(names)}: ${problem}`,
+    {
+      hint,
+      command: `cardpoll alerts test ${rules[0]?.id}`,
+    },
+  );
 }
 
 function namesText(names: readonly string[]): string {

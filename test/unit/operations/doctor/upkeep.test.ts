@@ -149,10 +149,14 @@ describe('receivers of alert rules', () => {
     expect(await found({ name: 'fine' }, ...rules)).toMatchObject([
       {
         ...{ check: 'alert rules', status: 'failed', command: 'cardpoll alerts test 2' },
-        detail: 'no one is notified by a, b, d and 1 more rules: the configuration has no receiver oncall',
+        detail:
+          'a daemon with this configuration notifies no one by a, b, d and 1 more rules: it has no receiver oncall',
         hint: expect.stringContaining('webhooks.receivers'),
       },
-      { detail: 'no one is notified by c: its receiver gotify has no secret token' },
+      {
+        detail:
+          'a daemon with this configuration notifies no one by c: its receiver gotify has no secret token',
+      },
     ]);
   });
 
