@@ -87,9 +87,11 @@ describe('when there is no room', () => {
 
   it('uploads that end before their import reads them harm nothing', async () => {
     await start(100);
-    const upload = postHead(IMPORT_PATH, 'text/csv', 999, AUTHORIZATION + TELL_WHEN_BEGUN);
-    for (let round = 0; round < 50; round += 1) {
-      const client = await RawClient.to(api.server.address, upload);
+    const uploads = [IMPORT_PATH, `${IMPORT_PATH}/preview`].map((path) =>
+      postHead(path, 'text/csv', 999, AUTHORIZATION + TELL_WHEN_BEGUN),
+    );
+    for (let round = 0; round < 60; round += 1) {
+      const client = await RawClient.to(api.server.address, uploads[round % 2] as string);
       // Each ends a little later than the one before.
       await new Promise((ends) => setTimeout(ends, round / 10));
       client.socket.destroy();

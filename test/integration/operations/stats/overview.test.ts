@@ -393,18 +393,13 @@ describe('a task type', () => {
     await fleet.claim('carddata', 1);
     await fleet.load({ configId: 1, taskType: 'realname' }, [1, 2], 64_000);
     clock.advance(32_000);
-    expect(await stats.queues()).toMatchObject([
+    const queues = await stats.queues();
+    expect(queues).toMatchObject([
       { taskType: 'realname', queueLength: 0, due: 0, scheduledCards: 2, scheduleLagSeconds: 32 },
-      {
-        taskType: 'carddata',
-        queueLength: 3,
-        due: 2,
-        inFlight: 1,
-        scheduledCards: 0,
-        scheduleLagSeconds: 32,
-      },
+      { taskType: 'carddata', queueLength: 3, due: 2, inFlight: 1, scheduledCards: 0 },
       { taskType: 'package', queueLength: 0, scheduledCards: 0 },
     ]);
+    expect(queues[1]?.scheduleLagSeconds, 'since the cards were queued').toBeGreaterThanOrEqual(32);
   });
 });
 

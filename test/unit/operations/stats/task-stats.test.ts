@@ -239,7 +239,7 @@ describe('taskStatsOf', () => {
     const pause = { source: 'gateway', by: 'worker-1', reason: 'HTTP 429', untilMs: 30_000 } as const;
     expect(taskStatsOf(queue, reading(10, 0, 100), { ...FREE, pauses: [pause] })).toMatchObject({
       health: 'alert',
-      healthReasons: [{ code: 'paused', text: 'paused for 30 s more by worker-1: HTTP 429' }],
+      healthReasons: [{ code: 'paused', text: 'paused for 30s more by worker-1: HTTP 429' }],
     });
   });
 
