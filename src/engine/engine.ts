@@ -143,13 +143,13 @@ export class Engine implements Service {
 
   /** @returns what keeps a ready instance from polling: limits that are not in force, pauses and breakers, a sentence each. */
   restraints(): string[] {
-    const paused = this.#workers.filter(({ pausedMs }) => pausedMs > 0);
+    const paused = this.#workers.filter(({ gate }) => gate.pausedMs > 0);
     const held = this.deps.gateway.breakers();
-    const unset = this.#workers.filter(({ mayClaim }) => !mayClaim);
+    const unset = this.#workers.filter(({ gate }) => !gate.isInForce);
     return [
       ...unset.map(({ taskType }) => `${taskType}: ${NOT_IN_FORCE}`),
       ...paused.map(
-        ({ taskType, pausedMs }) => `${taskType}: paused for ${span(Math.ceil(pausedMs / 1000))} more`,
+        ({ taskType, gate }) => `${taskType}: paused for ${span(Math.ceil(gate.pausedMs / 1000))} more`,
       ),
       ...held.map(({ interface: name, state, reason }) => `breaker of ${name} ${state}: ${reason}`),
     ];
@@ -189,6 +189,9 @@ export class Engine implements Service {
       logTrouble: this.deps.logTrouble(),
       logDir: this.deps.logDir ?? null,
       failing: this.#failing(),
+      holds: Object.fromEntries(
+        this.#workers.flatMap(({ taskType, gate: { hold } }) => (hold === null ? [] : [[taskType, hold]])),
+      ),
       ownSide: {
         ...this.deps.load(),
         // Embedded stores are parts of this process.

@@ -1,6 +1,6 @@
 // How often the gateway allows one card to be polled (a rate limit with `per_card`). Intervals of polling configs are checked when they
 // are set; but polls by hand may come at any time, and the scheduled poll that follows one takes no notice of it. So every
-// poll is checked against the last one in the stores: two queries a claim. Used by worker.ts. Exists only with such a limit.
+// poll is checked against the last one in the stores: two queries a claim. Used by gate.ts. Exists only with such a limit.
 import type { Card } from '../../domain/cards/card.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { triggerIdOf } from '../../domain/manual-trigger.ts';
@@ -11,7 +11,6 @@ import type { FailureLog } from '../../store/ports/live/poll-stats.ts';
 import type { WorkItem } from '../../store/ports/live/work-queue.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';
-import type { Retry } from './card-poller.ts';
 
 /** The result of a poll is in the stores after this long. */
 const RECORDED_WITHIN_MS = 60_000;
@@ -78,9 +77,9 @@ export class CardPace {
 
   /**
    * @param intervalMs of scheduled polls of the card.
-   * @returns how long a poll waits that comes too early; null when the card may be polled now.
+   * @returns milliseconds that a poll waits which comes too early; 0 when the card may be polled now.
    */
-  early(item: WorkItem, { cardId, iccid }: Card, intervalMs: number, nowMs: number): Retry | null {
+  early(item: WorkItem, { cardId, iccid }: Card, intervalMs: number, nowMs: number): number {
     const isManual = item.lane === 'manual';
     const leastMs = isManual ? this.everyMs : this.#leastMs(intervalMs);
     // The results of this instance's polls may be on their way.
@@ -88,13 +87,13 @@ export class CardPace {
     const sinceMs = nowMs - (this.#seen.get(item)?.lastMs ?? 0);
     // By clocks that were set back since, a card may have been polled in the future: that holds no poll up.
     const lastAgoMs = Math.min(sinceOwnMs, sinceMs < -RECORDED_WITHIN_MS ? this.everyMs : sinceMs);
-    if (lastAgoMs >= leastMs) return null;
+    if (lastAgoMs >= leastMs) return 0;
     const waitMs = this.everyMs - lastAgoMs;
     this.deps.log.info(
       { task_type: this.taskType, card_id: cardId, iccid, next_at: new Date(nowMs + waitMs).toISOString() },
       isManual ? 'poll by hand is too early and waits' : 'scheduled poll is too early and waits',
     );
-    return { retryCapMs: 0, waitMs };
+    return waitMs;
   }
 
   /** Where the interval is hardly longer than what is allowed, a poll must not wait because the one before was late. */

@@ -1,4 +1,4 @@
-// Lets the polls of one worker begin at the pace of the rate limits. Used by worker.ts. Cards are claimed and read first, a few
+// Lets the polls of one worker begin at the pace of the rate limits. Used by gate.ts. Cards are claimed and read first, a few
 // ahead, and a call is asked for when it can be sent at once: a grant that waits for a claim and for a card is often too
 // late. No type that has nothing to poll asks for calls.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';

@@ -3,8 +3,10 @@
 import type { Fleet } from '../../../domain/fleet.ts';
 import type { GatewayFault } from '../../../domain/gateway-fault.ts';
 import type { BreakerReport } from '../../../domain/limits/breaker.ts';
+import type { PollHold } from '../../../domain/schedule/poll-hold.ts';
 import type { OwnSide } from '../../../domain/stats/own-side.ts';
 import type { StopMode } from '../../../domain/stops/stop.ts';
+import type { TaskType } from '../../../domain/task-type.ts';
 
 export interface InstanceInfo {
   readonly instanceId: string;
@@ -37,6 +39,8 @@ export interface InstanceInfo {
   readonly logDir?: string | null;
   /** A part of its engine that has failed for a minute, although the stores answer; absent in an older version. */
   readonly failing?: { readonly part: string; readonly sinceMs: number; readonly reason: string } | null;
+  /** Why its workers have claimed nothing for a second or longer; absent in an older version. */
+  readonly holds?: Readonly<Partial<Record<TaskType, PollHold>>>;
   /** Whether it is well itself; absent in an older version. */
   readonly ownSide?: OwnSide;
   /** As the leader: instances that ended without a farewell in the last minutes, newest first; absent in an older version. */

@@ -616,14 +616,14 @@ it('rests until a pause ends, a quarter of a second at most: it may be lifted', 
   clock.advance(1_000_000);
   await pauseByOperator(live.work, 'realname', { ms: 1_000, reason: 'r', by: 'o' });
   expect(await worker.runOnce()).toBe(250);
-  expect(worker.pausedMs).toBe(1_000);
+  expect(worker.gate.pausedMs).toBe(1_000);
   clock.advance(900);
-  expect(worker.pausedMs).toBe(100);
+  expect(worker.gate.pausedMs).toBe(100);
   expect(await worker.runOnce()).toBe(100);
   clock.advance(100);
   expect(await worker.runOnce()).toBe(25);
   clock.advance(100);
-  expect(worker.pausedMs).toBe(0);
+  expect(worker.gate.pausedMs).toBe(0);
 });
 
 it('is stalled since its last answer, of the store or of what holds it back', async () => {
