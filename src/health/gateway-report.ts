@@ -8,6 +8,7 @@ import { FOLLOW_UP_INTERFACES, INTERFACE_NAMES, WHOLE_GATEWAY } from '../domain/
 import { groupBy } from '../domain/group-by.ts';
 import type { BreakerState } from '../domain/limits/breaker.ts';
 import { percentDown, roundedOrNull, sum } from '../domain/numbers.ts';
+import { HOLD_WORDS } from '../domain/schedule/poll-hold.ts';
 import { TASKS, type TaskType } from '../domain/task-type.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 
@@ -133,10 +134,11 @@ type Breaker = Pick<InterfaceReport, 'interface' | 'breaker' | 'kind'>;
 
 /**
  * @param instances the live ones.
- * @returns what holds a task type back: no worker that can poll, an open breaker or a pause; null: nothing does.
+ * @returns what holds a task type back: no worker that can poll, an open breaker, a pause, or the gate of every worker; null: nothing does.
  */
 export function heldBackBy(
-  instances: readonly Pick<InstanceInfo, 'roles' | 'databaseOutage'>[],
+  taskType: TaskType,
+  instances: ReadonlyArray<Pick<InstanceInfo, 'roles' | 'databaseOutage' | 'holds'>>,
   breakers: readonly Breaker[],
   pauses: readonly unknown[],
 ): string | null {
@@ -146,7 +148,17 @@ export function heldBackBy(
     return 'no instance can use the database';
   const worst = breakers.find(({ breaker }) => breaker === 'open') ?? breakers[0];
   if (worst !== undefined) return breakerWords(worst);
-  return pauses.length === 0 ? null : 'polling is paused';
+  return pauses.length === 0 ? heldByAll(taskType, workers) : 'polling is paused';
+}
+
+/** @returns why none of these workers claims cards of the task type, unless pauses, breakers or rate limits are the reason. */
+export function heldByAll(
+  taskType: TaskType,
+  workers: ReadonlyArray<Pick<InstanceInfo, 'holds'>>,
+): string | null {
+  const holds = workers.map((worker) => worker.holds?.[taskType]);
+  const [first] = holds;
+  return first === undefined || holds.includes(undefined) ? null : (HOLD_WORDS[first] ?? null);
 }
 
 export function breakerWords(held: Breaker): string {

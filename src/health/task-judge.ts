@@ -38,7 +38,7 @@ type TaskSurroundings = Pick<
   | 'fault'
 > &
   Pick<TaskHealthInputs['readings'], 'stopMode'> & {
-    readonly instances: Parameters<typeof heldBackBy>[0] & Parameters<typeof isOwnSideWell>[0];
+    readonly instances: Parameters<typeof heldBackBy>[1] & Parameters<typeof isOwnSideWell>[0];
     /** What the leader knows about its limit; null: nothing yet. */
     readonly limit: LimitRecord | null;
     /** Of usage; null: not known, or the task type reads none. */
@@ -65,7 +65,7 @@ export function judgeTask(
     owedCards: counts.due + counts.manualLength + schedule.overdueCards,
     effectiveConcurrency,
     callMs: now.callMs,
-    heldBy: heldBackBy(instances, surroundings.breakers, surroundings.pauses),
+    heldBy: heldBackBy(counts.taskType, instances, surroundings.breakers, surroundings.pauses),
     allowedPerSecond: surroundings.paceShare?.perSecond ?? null,
   });
   const usual = limit?.usual ?? null;

@@ -9,7 +9,12 @@ import type { HoldReason, StopState } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
 import { spanWords } from '../../domain/words.ts';
 import { awaitedWords } from '../../health/capacity.ts';
-import { gatewayReportOf, heldInterfacesOf, type InterfaceReport } from '../../health/gateway-report.ts';
+import {
+  gatewayReportOf,
+  heldByAll,
+  heldInterfacesOf,
+  type InterfaceReport,
+} from '../../health/gateway-report.ts';
 import { shellWord } from '../../platform/shell-word.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { CardRecord } from '../../store/ports/records/card-records.ts';
@@ -91,6 +96,7 @@ export class Explainer {
       reading,
       pauses: pauses.filter(isOfType),
       breakers: holdingAll(taskType, polling),
+      heldBy: heldByAll(taskType, polling),
       leastIntervalSeconds: leastIntervalSeconds(rateLimits, name),
       isTriggered: openTriggers.some(isOfType),
       paceWords: awaitedWords(paces, taskType),

@@ -36,6 +36,8 @@ export interface TaskFacts extends CardSchedule {
   readonly pauses: readonly PauseReport[];
   /** Breakers that hold back every instance that polls. */
   readonly breakers: readonly InterfaceReport[];
+  /** What else holds back every instance that polls; null: nothing. */
+  readonly heldBy: string | null;
   /** How often the gateway allows the card to be polled, seconds; 0 without a limit. */
   readonly leastIntervalSeconds: number;
   /** A manual trigger waits for a poll of the card. */
@@ -153,7 +155,7 @@ function notLoaded(init: TaskFacts['init'], cardId: number): Verdict {
   }
 }
 
-function held({ pauses, breakers, workers, taskType, nowMs }: TaskFacts): Verdict | null {
+function held({ pauses, breakers, heldBy, workers, taskType, nowMs }: TaskFacts): Verdict | null {
   const [pause] = pauses;
   if (pause !== undefined) {
     const left = span(Math.ceil(Math.max(0, pause.until.getTime() - nowMs) / 1000));
@@ -175,7 +177,10 @@ function held({ pauses, breakers, workers, taskType, nowMs }: TaskFacts): Verdic
       command: 'cardpoll doctor',
     };
   }
-  return workers === 0 ? { state: 'held', ...noWorkerWords(null) } : null;
+  if (workers === 0) return { state: 'held', ...noWorkerWords(null) };
+  return heldBy === null
+    ? null
+    : { state: 'held', text: `is held back: ${heldBy}`, command: 'cardpoll doctor' };
 }
 
 function failing(facts: TaskFacts): Verdict | null {

@@ -1,8 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BreakerReport } from '../../../src/domain/limits/breaker.ts';
+import type { PollHold } from '../../../src/domain/schedule/poll-hold.ts';
 import {
   breakerWords,
   gatewayReportOf,
+  heldBackBy,
   heldFollowUpsOf,
   heldInterfacesOf,
   presentFaultOf,
@@ -95,4 +97,30 @@ it('names how calls fail for most workers, and for which where it is not all', (
     ...{ kind: 'name', instanceIds: ['b', 'c'] },
   });
   expect(presentFaultOf([worker('a', 'name'), worker('b', 'name')])?.instanceIds).toEqual([]);
+});
+
+describe('what holds a task type back', () => {
+  const worker = (hold?: PollHold) => ({
+    roles: ['worker'],
+    databaseOutage: null,
+    ...(hold === undefined ? {} : { holds: { carddata: hold } }),
+  });
+
+  it.each([
+    [
+      'the gate of every worker',
+      [worker('results_wait'), worker('results_wait')],
+      'results wait for PostgreSQL or Redis',
+    ],
+    ['nothing, while one worker claims', [worker('results_wait'), worker()], null],
+    ['nothing, where the rate limits are the pace', [worker('rate_limit')], null],
+    ['no worker', [], 'no instance is known to poll'],
+  ])('is %s', (_, instances, words) => {
+    expect(heldBackBy('carddata', instances, [], [])).toBe(words);
+  });
+
+  it('is a pause before the gate, and concerns its own task type', () => {
+    expect(heldBackBy('carddata', [worker('cards_unread')], [], ['pause'])).toBe('polling is paused');
+    expect(heldBackBy('realname', [worker('cards_unread')], [], [])).toBeNull();
+  });
 });

@@ -118,6 +118,7 @@ function explain(over: Partial<TaskFacts> = {}) {
     breakers: [],
     leastIntervalSeconds: 0,
     isTriggered: false,
+    heldBy: null,
     paceWords: null,
     workers: 1,
     init: LOADED,
@@ -302,6 +303,14 @@ describe('a card held back', () => {
       state: 'paused',
       text: 'is paused for 10m more by ops: maintenance',
       command: 'cardpoll resume realname',
+    });
+  });
+
+  it('by the gate of every worker', () => {
+    expect(explain({ heldBy: 'results wait for PostgreSQL or Redis' })).toMatchObject({
+      state: 'held',
+      text: 'is held back: results wait for PostgreSQL or Redis',
+      command: 'cardpoll doctor',
     });
   });
 
