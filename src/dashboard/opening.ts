@@ -1,6 +1,6 @@
 // What Enter opens: behind a task type its view, behind a failing card or a stop the card, behind an alert or a reason of the health
 // the view that explains it. Esc leads back the same way. Pure.
-import type { HealthReasonBody } from '../api/client/client-bodies.ts';
+import { reasonRow } from '../domain/reasons.ts';
 import { pickedHappening } from './hour.ts';
 import { pickedOf } from './lists.ts';
 import type { Destination, State, View } from './state.ts';
@@ -19,25 +19,9 @@ const PLACES: Partial<Record<View, (state: State) => Destination>> = {
   },
   health: (state) => {
     const reason = pickedOf(state, 'health');
-    const view = reason && VIEW_OF_REASON[reason.code];
+    const view = reason && reasonRow(reason.code).view;
     return view === undefined ? taskPlace(reason) : { view };
   },
-};
-
-/** Reasons of a task type that have no line here are explained by its view. */
-const VIEW_OF_REASON: Partial<Record<HealthReasonBody['code'], View>> = {
-  ...{ stop_surge: 'stops', stops_held: 'stops', stop_unconfirmed: 'stops', over_running: 'stops' },
-  ...{ usage_jump: 'stops', stop_modes_differ: 'stops', stopped_within: 'stops' },
-  ...{ no_worker: 'instances', no_scheduler: 'instances', instance_clocks_differ: 'instances' },
-  ...{
-    reload_failed: 'instances',
-    logs_not_written: 'instances',
-    part_failing: 'instances',
-    time_zones_differ: 'instances',
-  },
-  ...{ own_cpu: 'instances', redis_slow: 'instances', database_slow: 'instances' },
-  ...{ instance_cut_off: 'instances', instance_gone: 'instances', certificate_expires: 'instances' },
-  ...{ nothing_polled: 'configs', pace_short: 'configs', cards_unselected: 'configs' },
 };
 
 export const OPENING: readonly View[] = Object.keys(PLACES) as View[];

@@ -3,6 +3,7 @@
 // The words state an order in time, not a cause. So a change is named only where it can bring the reason about: a shorter interval can
 // explain a backlog, a higher limit cannot, and no import explains a slow gateway.
 import { groupBy } from '../domain/group-by.ts';
+import type { ReasonCode } from '../domain/reasons.ts';
 import { ConfigMatcher, type PollingConfig } from '../domain/schedule/polling-config.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { countWords, span } from '../domain/words.ts';
@@ -10,7 +11,7 @@ import { camelKeys } from '../platform/snake-keys.ts';
 import type { RingState } from '../store/ports/live/rings.ts';
 import type { AuditRecord } from '../store/ports/records/audit-records.ts';
 import { isOfAccess, LOAD, QUEUES, STRAIN } from './explains.ts';
-import type { HealthReason, ReasonCode } from './reason.ts';
+import type { HealthReason } from './reason.ts';
 
 export type RecordedChange = Pick<
   AuditRecord,

@@ -1,7 +1,7 @@
 // THE table of causes: which reason can follow from which other reason, and what a change of an operator can bring about. Used by
 // reason-order.ts, which orders the reasons, by change-before.ts, which looks for changes, and by the alerts. Pure.
 import { ACCESS_FAULTS, type FaultKind } from '../domain/gateway-fault.ts';
-import type { ReasonCode } from './reason.ts';
+import type { ReasonCode } from '../domain/reasons.ts';
 
 /** Cards come due faster than they are polled. */
 export const QUEUES = ['queue_backlog', 'concurrency_usage', 'interval_missed'] as const;

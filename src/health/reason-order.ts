@@ -2,18 +2,11 @@
 // first and can explain the others is their cause until it is over (explains.ts says what can). What is one fact for several task types is one
 // reason of the fleet. Used by health-reasons.ts and fleet-health.ts. Pure.
 import { areOnePause } from '../domain/limits/operator-limits.ts';
+import { reasonRow } from '../domain/reasons.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { KnownChange } from './change-before.ts';
 import { isStrainedBy, LOAD, placeOfHold, placeOfSlowness } from './explains.ts';
-import type { HealthReason, ReasonCode } from './reason.ts';
-
-/** Customers are cut off, or are about to be. */
-const OF_CUSTOMERS: readonly ReasonCode[] = [
-  'stop_surge',
-  'usage_jump',
-  'implausible_readings',
-  'readings_dead',
-];
+import type { HealthReason } from './reason.ts';
 
 /** What one cause brings about is found within this time: reasons are of the polls of the last seconds. */
 const FOUND_WITHIN_MS = 20_000;
@@ -101,7 +94,7 @@ function concerns(cause: HealthReason, { taskType }: HealthReason): boolean {
 function rankOf([root, follows]: readonly [Dated, readonly Dated[]]): number {
   const group = [root, ...follows].map(({ reason }) => reason);
   const isAlert = group.some(({ severity }) => severity === 'alert');
-  const isOfCustomers = group.some(({ code }) => OF_CUSTOMERS.includes(code));
+  const isOfCustomers = group.some(({ code }) => reasonRow(code).cutsOff === true);
   return (isAlert ? 0 : 2) + (isOfCustomers ? 0 : 1);
 }
 

@@ -1,53 +1,7 @@
-// What health finds wrong: its codes, and how a reason looks. Used by everything in this folder, and by all that shows reasons. Pure.
+// How a reason of health looks. domain/reasons.ts has its code. Used by everything in this folder, and by all that shows reasons. Pure.
 import type { AlertCause } from '../domain/alerts/alert-cause.ts';
-import { METRICS } from '../domain/health.ts';
+import type { ReasonCode } from '../domain/reasons.ts';
 import type { TaskType } from '../domain/task-type.ts';
-
-/** Each has a section in docs/runbook.md. */
-export const REASON_CODES = [
-  ...METRICS,
-  'not_in_force',
-  'paused',
-  'breaker_open',
-  'nothing_polled',
-  'gateway_slow',
-  'polls_held',
-  'interval_missed',
-  'limit_reduced',
-  'overloaded',
-  'pace_short',
-  'stop_unconfirmed',
-  'over_running',
-  'stopped_within',
-  'cards_unselected',
-  'counters_in_doubt',
-  'stop_surge',
-  'stops_held',
-  'usage_jump',
-  'implausible_readings',
-  'readings_dead',
-  'own_cpu',
-  'redis_slow',
-  'database_slow',
-  'instance_cut_off',
-  'instance_gone',
-  'carrier_failing',
-  'certificate_expires',
-  'no_worker',
-  'no_scheduler',
-  'database_outage',
-  'init_stuck',
-  'clocks_differ',
-  'instance_clocks_differ',
-  'time_zones_differ',
-  'stop_modes_differ',
-  'reload_failed',
-  'logs_not_written',
-  'part_failing',
-  'put_back',
-] as const;
-
-export type ReasonCode = (typeof REASON_CODES)[number];
 
 /** docs/contract.md, "Health"; operations/stats/health-report.ts says what each field means. */
 export interface HealthReason extends AlertCause {

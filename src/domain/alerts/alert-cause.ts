@@ -3,6 +3,7 @@
 import type { FaultKind } from '../gateway-fault.ts';
 import { groupBy } from '../group-by.ts';
 import { HEALTH_LEVELS, worst } from '../health.ts';
+import { reasonRow } from '../reasons.ts';
 
 /** A reason of health (src/health), as it was when the alert fired. */
 export interface AlertCause {
@@ -33,31 +34,9 @@ export function causeKey({ code, kind }: Pick<AlertCause, 'code' | 'kind'>): str
   return kind ?? code;
 }
 
-/** Rule types that are the reasons of the same name. Where one of them tells somebody, `health` does not tell it once more. */
-export const TOLD_APART: readonly string[] = ['stop_surge', 'over_running'];
-
-/**
- * Reasons that exist only after the fault has lasted for a minute: a rule need not wait as long again. After an outage of the stores
- * the others are there for a moment although it is over.
- */
-const LATE: readonly string[] = ['init_stuck'];
-
-/** Reasons that do not keep cards from being polled: about stops, readings, cards without a config, and upkeep. */
-const NOT_OF_POLLS: readonly string[] = [
-  ...['stop_surge', 'usage_jump', 'implausible_readings', 'readings_dead', 'stops_held', 'stop_unconfirmed'],
-  ...[
-    'over_running',
-    'stopped_within',
-    'cards_unselected',
-    'counters_in_doubt',
-    'part_failing',
-    'certificate_expires',
-  ],
-];
-
-/** The level of health of the reasons without those that rules of their own tell. */
-export function levelOf(reasons: readonly AlertCause[], toldApart: readonly string[]): number {
-  const own = reasons.filter(({ code }) => !toldApart.includes(code));
+/** The level of health of the reasons that no other rule covers. */
+export function levelOf(reasons: readonly AlertCause[], covered: readonly string[]): number {
+  const own = reasons.filter(({ code }) => !covered.includes(code));
   return HEALTH_LEVELS[worst(own.map(({ severity }) => severity))];
 }
 
@@ -68,9 +47,9 @@ export function levelOf(reasons: readonly AlertCause[], toldApart: readonly stri
 export function causesOf(
   ruleType: string,
   reasons: readonly OrderedCause[],
-  toldApart: readonly string[],
+  covered: readonly string[],
 ): readonly DatedCause[] {
-  const reasonsOf = groupBy(behind(ruleType, reasons, toldApart), ({ root }) => causeKey(root));
+  const reasonsOf = groupBy(behind(ruleType, reasons, covered), ({ root }) => causeKey(root));
   return [...reasonsOf.values()].map((group): DatedCause => {
     const { code, kind = null, text, command, since } = group[0].root;
     const severity = group.some((one) => one.severity === 'alert') ? 'alert' : 'warning';
@@ -82,15 +61,16 @@ export function causesOf(
 function behind(
   ruleType: string,
   reasons: readonly OrderedCause[],
-  toldApart: readonly string[],
+  covered: readonly string[],
 ): readonly OrderedCause[] {
-  if (ruleType === 'polling_stalled') return reasons.filter(({ code }) => !NOT_OF_POLLS.includes(code));
+  if (ruleType === 'polling_stalled')
+    return reasons.filter(({ code }) => reasonRow(code).concerns === 'polls');
   if (ruleType !== 'health') return reasons.filter(({ code }) => code === ruleType);
-  const own = reasons.filter(({ code }) => !toldApart.includes(code));
+  const own = reasons.filter(({ code }) => !covered.includes(code));
   const alerts = own.filter(({ severity }) => severity === 'alert');
   return alerts.length === 0 ? own : alerts;
 }
 
 export function isLate(cause: Pick<AlertCause, 'code'> | null): boolean {
-  return cause !== null && LATE.includes(cause.code);
+  return cause !== null && reasonRow(cause.code).isLate === true;
 }

@@ -36,7 +36,7 @@ interface RuleMetrics extends TaskMetrics {
   readonly heldStops: number | null;
   readonly overRunning: number | null;
   readonly condition: TaskCondition | null;
-  readonly toldApart: readonly string[];
+  readonly covered: readonly string[];
 }
 
 interface RuleTypeFacts {
@@ -167,7 +167,7 @@ const TABLE = {
     bounds: { min: HEALTH_LEVELS.normal, max: HEALTH_LEVELS.warning },
     reads: 'condition',
     holdsForMs: 15_000,
-    sample: ({ condition, toldApart }) => (condition === null ? null : levelOf(condition.reasons, toldApart)),
+    sample: ({ condition, covered }) => (condition === null ? null : levelOf(condition.reasons, covered)),
   },
 } as const satisfies Readonly<Record<string, RuleTypeFacts>>;
 

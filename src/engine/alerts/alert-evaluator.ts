@@ -3,10 +3,11 @@
 // resolving are in domain/alerts/alert-transition.ts; webhook-sender.ts sends the notifications. Remembers only since when it has
 // seen conditions that must hold for a while before they fire, those of alerts that hold no more, and other causes of open alerts: another leader, or the next
 // start, continues with the same alerts and waits from the beginning.
-import { causeKey, causesOf, isLate, TOLD_APART } from '../../domain/alerts/alert-cause.ts';
+import { causeKey, causesOf, isLate } from '../../domain/alerts/alert-cause.ts';
 import { RULE_TYPE_FACTS } from '../../domain/alerts/alert-rule.ts';
 import { type AlertEvent, holds, nextEvent } from '../../domain/alerts/alert-transition.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
+import { REASON_CODES, reasonRow } from '../../domain/reasons.ts';
 import { canExplain } from '../../health/explains.ts';
 import type { FleetHealth } from '../../health/fleet-health.ts';
 import { withTimeout } from '../../platform/clock.ts';
@@ -71,17 +72,17 @@ export class AlertEvaluator extends LoopService<
     this.#waiting = new Map();
     for (const { id: ruleId, revision, ...watched } of rules) {
       const { ruleType, taskType } = watched.rule;
-      const toldApart = toldApartFrom(watched, rules);
+      const covered = coveredByOtherRules(watched, rules);
       const sample = RULE_TYPE_FACTS[ruleType].sample({
         ...fleet[taskType].metrics,
         unconfirmedStops,
         heldStops,
         overRunning: over?.count ?? null,
         condition: condition === null ? null : condition[taskType],
-        toldApart,
+        covered,
       });
       const reasons = condition?.[taskType].reasons ?? [];
-      const causes = causesOf(ruleType, reasons, toldApart);
+      const causes = causesOf(ruleType, reasons, covered);
       const cause = causes[0] ?? null;
       const event = nextEvent(watched, sample, causes, canExplain);
       const waitMs = isLate(cause) ? 0 : RULE_TYPE_FACTS[ruleType].holdsForMs;
@@ -162,13 +163,13 @@ function holdMs(event: AlertEvent): number {
   return event.kind === 'resolved' && event.resolution === 'recovered' ? RECOVERED_AFTER_MS : 0;
 }
 
-/** Codes of reasons that another rule of the same task type tells, and tells somebody if this one does. */
-function toldApartFrom(
+/** Codes of reasons that another rule of the same task type covers: it is enabled, and notifies a receiver if this one does. */
+function coveredByOtherRules(
   { rule: own }: Pick<RuleToEvaluate, 'rule'>,
   rules: readonly RuleToEvaluate[],
 ): readonly string[] {
   if (own.ruleType !== 'health') return [];
-  return TOLD_APART.filter((type) =>
+  return REASON_CODES.filter((code) => reasonRow(code).hasRule === true).filter((type) =>
     rules.some(
       ({ rule, isDeleted }) =>
         !isDeleted &&

@@ -1,6 +1,7 @@
 // The reports of what is wrong, of the gateway and of the stops. src/health finds them out; stats.ts reports them.
 import { z } from 'zod';
 import { FAULT_KINDS } from '../../domain/gateway-fault.ts';
+import { REASON_CODES } from '../../domain/reasons.ts';
 import {
   OVER_RUNNING_COUNTED,
   STOP_MODES,
@@ -8,7 +9,6 @@ import {
   UNCONFIRMED_STOPS_COUNTED,
 } from '../../domain/stops/stop.ts';
 import { grouped } from '../../domain/words.ts';
-import { REASON_CODES } from '../../health/reason.ts';
 import { type ReportOf, taskType } from '../report.ts';
 
 export const healthReason = z.object({

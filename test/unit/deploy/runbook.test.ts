@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { commandIn, nameOf } from '../../../src/cli/command.ts';
 import { offerAt } from '../../../src/cli/commands/completion/offers.ts';
 import { ROOT } from '../../../src/cli/commands/root.ts';
-import { REASON_CODES } from '../../../src/health/reason.ts';
+import { REASON_CODES } from '../../../src/domain/reasons.ts';
 
 const read = (path: string) =>
   readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');

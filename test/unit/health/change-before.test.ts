@@ -1,9 +1,10 @@
 // Which change can have brought a reason about: every kind of change against every reason. With real changes: test/integration/operations/stats/changes-before.test.ts
 import { expect, it } from 'vitest';
+import { REASON_CODES } from '../../../src/domain/reasons.ts';
 import type { TaskType } from '../../../src/domain/task-type.ts';
 import { changeBefore, type RecordedChange } from '../../../src/health/change-before.ts';
 import { LOAD, STRAIN } from '../../../src/health/explains.ts';
-import { type HealthReason, REASON_CODES } from '../../../src/health/reason.ts';
+import type { HealthReason } from '../../../src/health/reason.ts';
 
 const CONFIG = { taskType: 'carddata', cardCondition: 'any', carrierId: null, priority: 0, status: 1 };
 const interval = (before: number, after: number, id = 1): RecordedChange => ({

@@ -1,10 +1,11 @@
 // The order of reasons: what began first and can explain the others is on top until it is over.
 import { describe, expect, it } from 'vitest';
 import { FAULT_KINDS } from '../../../src/domain/gateway-fault.ts';
+import { REASON_CODES, type ReasonCode } from '../../../src/domain/reasons.ts';
 import type { TaskType } from '../../../src/domain/task-type.ts';
 import type { KnownChange } from '../../../src/health/change-before.ts';
 import { canExplain, LOAD, placeOfHold, STRAIN } from '../../../src/health/explains.ts';
-import { type HealthReason, REASON_CODES, type ReasonCode } from '../../../src/health/reason.ts';
+import type { HealthReason } from '../../../src/health/reason.ts';
 import { inOrder } from '../../../src/health/reason-order.ts';
 
 const NOW_MS = 1_000_000;

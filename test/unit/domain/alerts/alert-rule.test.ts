@@ -216,7 +216,7 @@ const IDLE: Metrics = {
   heldStops: null,
   overRunning: null,
   condition: null,
-  toldApart: [],
+  covered: [],
 };
 
 const CALM: TaskCondition = { reasons: [], breakerOpenSeconds: 0, pausedByOperator: false };
