@@ -14,7 +14,7 @@ import { dataTimeMs, hasStrip, isWall, type State } from '../state.ts';
 import { PANEL_COLUMNS, PANEL_ROWS, Panel } from '../ui.tsx';
 import { furtherReasons } from './health.tsx';
 import { STRIP_ROWS, stripLines } from './strip.ts';
-import { LEAST_CARD_ROWS, taskCards, taskTable } from './task-cards.tsx';
+import { FULL_CARD_ROWS, LEAST_CARD_ROWS, taskCards, taskTable } from './task-cards.tsx';
 import { CHART_GAP, chartRowsIn, charts } from './task-charts.tsx';
 import { wall } from './wall.tsx';
 
@@ -41,11 +41,11 @@ export function overviewView({ state, columns, rows }: ViewProps): Part[] {
   const stripRows = strip.length === 0 ? 0 : STRIP_ROWS;
   const room = rows - stripRows - (reasons.length === 0 ? 0 : reasons.length + 1);
   const all = factLines(overview, state);
-  // Cards need so many rows, with what is wrong below them; the lists take what is left.
-  const cardRowsAtLeast = LEAST_CARD_ROWS + 1 + all.filter(({ isCalm }) => !isCalm).length + 1;
+  // Cards with all charts need so many rows, with what is wrong below them; the lists take what is left.
+  const cardRowsAtLeast = FULL_CARD_ROWS + 1 + all.filter(({ isCalm }) => !isCalm).length + 1;
   const lists = isWall(state) ? wall(state, { columns, rows: room - cardRowsAtLeast }) : null;
   const wallRows = lists === null ? 0 : lists.rows + 1;
-  const besideCards = fitting(all, room - wallRows - LEAST_CARD_ROWS - 1, columns);
+  const besideCards = fitting(all, room - wallRows - FULL_CARD_ROWS - 1, columns);
   const cardRows = room - wallRows - besideCards.length - 1;
   if (isWide && cardRows >= LEAST_CARD_ROWS) {
     const cards = taskCards({ ...tasks, rows: cardRows });

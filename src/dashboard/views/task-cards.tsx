@@ -64,17 +64,24 @@ export function taskTable({ tasks, history, nowMs, picked, columns }: Tasks): Li
 
 /** Of a card, without its charts: its gauge and two lines of numbers. */
 const CARD_ROWS = PANEL_ROWS + 3;
-/** Charts of a card, below each other. */
+/** Charts of a card, below each other; the last ones are left out where there is too little room. */
 const CHARTS_OF_CARD = 4;
-/** The rows of three cards with the smallest charts. */
-export const LEAST_CARD_ROWS = CARD_ROWS + CHARTS_OF_CARD * 3 + 1;
+/** The rows of three cards with as many charts of the smallest size. */
+const cardRowsFor = (charts: number) => CARD_ROWS + charts * 3 + 1;
+/** The rows of three cards with all charts, and with one. */
+export const FULL_CARD_ROWS = cardRowsFor(CHARTS_OF_CARD);
+export const LEAST_CARD_ROWS = cardRowsFor(1);
 
-/** Three cards of equal width, so high that whole rows of charts fill them. */
+/** Three cards of equal width, so high that whole rows of charts fill them. @param rows LEAST_CARD_ROWS at least. */
 export function taskCards({ rows, ...tasks }: Tasks & { readonly rows: number }) {
-  const chartRows = chartRowsIn(rows - CARD_ROWS, CHARTS_OF_CARD);
+  let most = CHARTS_OF_CARD;
+  while (most > 1 && cardRowsFor(most) > rows) most -= 1;
+  const chartRows = chartRowsIn(rows - CARD_ROWS, most);
   const width = Math.floor(tasks.columns / tasks.tasks.length);
   return (
-    <Box flexShrink={0}>{tasks.tasks.map((task) => taskCard({ task, width, chartRows, ...tasks }))}</Box>
+    <Box flexShrink={0}>
+      {tasks.tasks.map((task) => taskCard({ task, width, chartRows, most, ...tasks }))}
+    </Box>
   );
 }
 
@@ -82,9 +89,11 @@ interface TaskCardProps extends Tasks {
   readonly task: TaskBody;
   readonly width: number;
   readonly chartRows: number;
+  /** Number of charts. */
+  readonly most: number;
 }
 
-function taskCard({ task, width, chartRows, history, nowMs, picked }: TaskCardProps) {
+function taskCard({ task, width, chartRows, most, history, nowMs, picked }: TaskCardProps) {
   const isPicked = task.task_type === picked;
   const inner = width - PANEL_COLUMNS;
   return (
@@ -104,7 +113,7 @@ function taskCard({ task, width, chartRows, history, nowMs, picked }: TaskCardPr
       />
       {history !== null &&
         chartRows > 0 &&
-        charts({ task, history, nowMs, columns: inner, rows: chartRows, perRow: 1 })}
+        charts({ task, history, nowMs, columns: inner, rows: chartRows, perRow: 1, most })}
     </Panel>
   );
 }

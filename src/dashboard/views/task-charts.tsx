@@ -87,6 +87,8 @@ interface ChartsProps {
   /** Of one chart, without its heading. */
   readonly rows: number;
   readonly perRow: 1 | 2;
+  /** Number of charts; absent: all. */
+  readonly most?: number;
 }
 
 const LEAST_CHART_ROWS = 2;
@@ -99,10 +101,10 @@ export function chartRowsIn(rows: number, lines: number): number {
   return fits < LEAST_CHART_ROWS ? 0 : Math.min(MOST_CHART_ROWS, fits);
 }
 
-/** Four charts on one axis of time. */
-export function charts({ perRow, ...chart }: ChartsProps) {
+/** The charts on one axis of time. */
+export function charts({ perRow, most = CHARTS.length, ...chart }: ChartsProps) {
   const minutes = minutesOf(chart.history, chart.nowMs);
-  const shown = Array.from({ length: CHARTS.length / perRow }, (_, i) =>
+  const shown = Array.from({ length: Math.ceil(most / perRow) }, (_, i) =>
     CHARTS.slice(i * perRow, (i + 1) * perRow),
   );
   const axis = (

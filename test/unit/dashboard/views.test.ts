@@ -183,6 +183,13 @@ describe('the overview', () => {
     expect(at(80, 24)).not.toMatch(/opens it/);
   });
 
+  it('keeps the cards with a chart at 120x40, whatever is wrong', () => {
+    const screen = screenOf(troubledState({ columns: 120, rows: 40 }));
+    expect(screen).toMatch(/polls .*polls .*polls /);
+    expect(screen).not.toMatch(/POLLS\/S/);
+    expect(screen).toMatch(/^cleanup +✖ failed/m);
+  });
+
   it('names the lines that a chart is measured by, and where its extreme was', () => {
     const screen = screenOf(calmState({ columns: 160, rows: 50 }));
     expect(screen).toMatch(/polls 106\/s of 278 demand +max 1,000 -15m/);
@@ -218,7 +225,7 @@ describe('the overview', () => {
     const overview = { ...calm.data.overview, body: { ...body, tasks } as Bodies['overview'] };
     const screen = screenOf({ ...calm, data: { ...calm.data, overview } });
     expect(screen).toMatch(/capacity +realname 0\.4\/s of /);
-    expect(screenOf({ ...calm, rows: 20, data: { ...calm.data, overview } })).toMatch(
+    expect(screenOf({ ...calm, rows: 15, data: { ...calm.data, overview } })).toMatch(
       /realname +normal +0\.03 /,
     );
   });
