@@ -46,6 +46,7 @@ const REASONS = {
   database_slow: { severity: 'warning or alert', concerns: 'polls', view: 'instances' },
   instance_cut_off: { severity: 'warning', concerns: 'polls', view: 'instances' },
   instance_gone: { severity: 'warning', concerns: 'polls', view: 'instances' },
+  carrier_slow: { severity: 'warning or alert', concerns: 'polls' },
   carrier_failing: { severity: 'warning or alert', concerns: 'polls' },
   certificate_expires: { severity: 'warning', concerns: 'upkeep', view: 'instances' },
   no_worker: { severity: 'alert', concerns: 'polls', view: 'instances' },

@@ -31,10 +31,11 @@ const HOLDS_BACK: Table = [
 ];
 /** What can explain a reason that did not begin before it. Of several causes the first counts. */
 const SLOWS_DOWN: Table = [
-  ['own_cpu', [...SLOW_POLLS, 'gateway_slow', 'redis_slow', 'database_slow']],
-  ['redis_slow', [...SLOW_POLLS, 'gateway_slow']],
-  ['database_slow', [...SLOW_POLLS, 'gateway_slow']],
+  ['own_cpu', [...SLOW_POLLS, 'gateway_slow', 'carrier_slow', 'redis_slow', 'database_slow']],
+  ['redis_slow', [...SLOW_POLLS, 'gateway_slow', 'carrier_slow']],
+  ['database_slow', [...SLOW_POLLS, 'gateway_slow', 'carrier_slow']],
   ['gateway_slow', SLOW_POLLS],
+  ['carrier_slow', SLOW_POLLS],
   ['carrier_failing', ['success_rate']],
   ['pace_short', TOO_FEW_POLLS],
   ['overloaded', TOO_FEW_POLLS],

@@ -131,6 +131,7 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
 export const OF_A_START: readonly string[] = [
   ...METRICS,
   'gateway_slow',
+  'carrier_slow',
   'interval_missed',
   'nothing_polled',
 ];

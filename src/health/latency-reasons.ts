@@ -1,13 +1,16 @@
-// Why a gateway that is slower than usual is a reason: what a call takes now and usually, and whether less load would help.
-// Used by health-reasons.ts. Pure.
+// Why a gateway that is slower than usual is a reason, or one carrier of it: what a call takes now and usually, and whether less load
+// would help. Used by health-reasons.ts. Pure.
 import type { Durations } from '../domain/numbers.ts';
-import { type Slowness, slownessWords } from '../domain/stats/usual-latency.ts';
+import type { SlowCarrier } from '../domain/results/carrier-polls.ts';
+import { type Slowness, secondsWords, slownessWords } from '../domain/stats/usual-latency.ts';
 import type { LimitRecord } from '../store/ports/live/work-queue.ts';
 import type { Cause } from './reason.ts';
 
 export interface LatencyInputs {
   /** null: the gateway is as fast as usual, or what is usual is not known. */
   readonly slowness: Slowness | null;
+  /** Carriers that are slow while the others are as fast as usual, the slowest first. */
+  readonly slowCarriers: readonly SlowCarrier[];
   /** Of the polls of the last seconds. */
   readonly durations: Durations;
   /** What the leader knows about the limit; null: nothing yet. */
@@ -18,12 +21,28 @@ export interface LatencyInputs {
   readonly grows: boolean;
 }
 
-/** An alert where cards are polled less often than configured for it: the promise is broken then. */
+/**
+ * An alert where cards are polled less often than configured for it: the promise is broken then. The gateway is not named where the
+ * other carriers are as fast as usual: they are the second witness.
+ */
 export function latencyReasons(inputs: LatencyInputs): Cause[] {
-  const { slowness, durations, grows } = inputs;
+  const { slowness, slowCarriers, durations, grows } = inputs;
+  const severity = grows ? 'alert' : 'warning';
+  const [slowest] = slowCarriers;
+  if (slowest !== undefined) {
+    const named = slowCarriers.slice(0, CARRIERS_NAMED).map(slowCarrierWords).join(', ');
+    const text = `${named} a call, the others ${secondsWords(slowest.restMs)} as usual`;
+    return [{ code: 'carrier_slow', severity, text, command: 'cardpoll doctor' }];
+  }
   if (slowness === null) return [];
   const text = `the gateway ${slownessWords(slowness, durations)}: ${loadWords(slowness, inputs)}`;
-  return [{ code: 'gateway_slow', severity: grows ? 'alert' : 'warning', text, command: 'cardpoll doctor' }];
+  return [{ code: 'gateway_slow', severity, text, command: 'cardpoll doctor' }];
+}
+
+const CARRIERS_NAMED = 2;
+
+function slowCarrierWords({ carrierId, meanMs }: SlowCarrier): string {
+  return `carrier ${carrierId} takes ${secondsWords(meanMs)}`;
 }
 
 /** Up to this factor a latency is the one that a trial found to be independent of our load. */

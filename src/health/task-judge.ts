@@ -2,7 +2,7 @@
 // Pure; reads no store and no clock. The numbers that alert rules use too are derived in fleet-reading.ts.
 import { SUCCESS_RATE } from '../domain/health.ts';
 import { lowerBoundOfShare, ONCE_IN_40 } from '../domain/numbers.ts';
-import { outlyingCarriersOf } from '../domain/results/carrier-polls.ts';
+import { outlyingCarriersOf, slowCarriersOf } from '../domain/results/carrier-polls.ts';
 import type { GrowthHistory } from '../domain/results/usage-growth.ts';
 import { stillMinutes } from '../domain/results/usage-still.ts';
 import { isOwnSideWell } from '../domain/stats/own-side.ts';
@@ -70,7 +70,8 @@ export function judgeTask(
   });
   const usual = limit?.usual ?? null;
   // What calls take says nothing about the gateway while our own side is slow.
-  const slowness = isOwnSideWell(instances) ? slownessOf(now, usual) : null;
+  const isOwnWell = isOwnSideWell(instances);
+  const slowness = isOwnWell ? slownessOf(now, usual) : null;
   const advice = adviceOn({
     taskType,
     capacity,
@@ -113,6 +114,7 @@ export function judgeTask(
     advice,
     limit,
     slowness,
+    slowCarriers: isOwnWell ? slowCarriersOf(stats.now, usual) : [],
     durations: stats.now.durations,
   });
   // usualMs is what a successful poll usually takes; null: not known yet.

@@ -20,7 +20,7 @@ type Now = Pick<PresentMetrics, 'polls' | 'p50Ms' | 'succeededMs'>;
 
 const DAY_SECONDS = 86_400;
 /** After fewer seconds nothing is usual. */
-const LEAST_SECONDS = 15;
+export const USUAL_FROM_SECONDS = 15;
 /** Slow: so many times as long as usual, and so much longer. */
 const TIMES = 3;
 const LONGER_MS = 50;
@@ -51,7 +51,7 @@ export interface Slowness {
 
 /** @returns null: not slow, or nothing is known to be usual. */
 export function slownessOf({ polls, p50Ms, succeededMs }: Now, usual: UsualLatency | null): Slowness | null {
-  if (usual === null || usual.seconds < LEAST_SECONDS || polls < MEDIAN_POLLS) return null;
+  if (usual === null || usual.seconds < USUAL_FROM_SECONDS || polls < MEDIAN_POLLS) return null;
   // Where only calls that fail take long, the gateway is not slow: how they fail is a reason of its own.
   if (succeededMs === null || succeededMs < SUCCESSES_TIMES * usual.meanMs) return null;
   const all = isSlow(p50Ms, usual.p50Ms);

@@ -24,7 +24,7 @@ const zero = () => ({
   fallen: 0,
   durations: {} as Record<number, number>,
   reasons: {} as Record<string, number>,
-  carriers: new Map<number, { polls: number; failed: number }>(),
+  carriers: new Map<number, { polls: number; failed: number; succeededMs: number }>(),
   usageGrowth: {} as Record<number, number>,
 });
 
@@ -34,13 +34,15 @@ function addDuration(counter: Counter, durationMs: number): void {
   counter.durations[bucket] = (counter.durations[bucket] ?? 0) + 1;
 }
 
-function addCarrier({ carriers }: Counter, carrierId: number, failed: 0 | 1): void {
+/** @param succeededMs 0: it failed. */
+function addCarrier({ carriers }: Counter, carrierId: number, failed: 0 | 1, succeededMs: number): void {
   const own = carriers.get(carrierId);
   if (own !== undefined) {
     own.polls += 1;
     own.failed += failed;
+    own.succeededMs += succeededMs;
   } else if (carriers.size < STATS_CARRIERS_MAX) {
-    carriers.set(carrierId, { polls: 1, failed });
+    carriers.set(carrierId, { polls: 1, failed, succeededMs });
   }
 }
 
@@ -61,7 +63,7 @@ export class StatsRecorder extends LoopService<
     counter.succeeded += 1;
     counter.succeededMs += durationMs;
     addDuration(counter, durationMs);
-    addCarrier(counter, carrierId, 0);
+    addCarrier(counter, carrierId, 0, durationMs);
     this.deps.meter.poll(taskType, 'succeeded', durationMs);
   }
 
@@ -72,7 +74,7 @@ export class StatsRecorder extends LoopService<
     counter.reasons[reason] = (counter.reasons[reason] ?? 0) + 1;
     addDuration(counter, durationMs);
     // What was never sent says nothing about the carrier.
-    if (reason !== 'held') addCarrier(counter, carrierId, 1);
+    if (reason !== 'held') addCarrier(counter, carrierId, 1, 0);
     this.deps.meter.poll(taskType, 'failed', durationMs);
   }
 

@@ -44,7 +44,9 @@ export class PlanOperations {
         offered: offers(TASKS[taskType].interface),
         configs: enabledOf(taskType, configs, rings),
         // While the gateway is slow, what is usual counts, as for the advisor: no limit is made for an outage.
-        callMs: reasons.some(({ code }) => code === 'gateway_slow') ? null : metrics.now.callMs,
+        callMs: reasons.some(({ code }) => code === 'gateway_slow' || code === 'carrier_slow')
+          ? null
+          : metrics.now.callMs,
         usualMs,
         maxConcurrency: counts.maxConcurrency,
         effectiveConcurrency: counts.effectiveConcurrency,

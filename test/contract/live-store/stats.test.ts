@@ -155,7 +155,7 @@ describeLiveStore('statistics', (live) => {
     expect(Math.max(...(await stats.usageGrowth()).hours.keys())).toBe(hour - 3);
   });
 
-  it('keep the polls of each carrier', async () => {
+  it('keep the polls of each carrier, and how long they took', async () => {
     const { stats } = live.store;
     const sums = { succeeded: 3, failed: 2, durationMs: 50 };
     const counted = { ...sums, durations: { 7: 5 }, reasons: { timeout: 2 } };
@@ -165,22 +165,22 @@ describeLiveStore('statistics', (live) => {
       1,
       statsDelta({
         ...counted,
-        carriers: carriersOf([7, -2_147_483_648], { polls: 2, failed: 1 }),
+        carriers: carriersOf([7, -2_147_483_648], { polls: 2, failed: 1, succeededMs: 40 }),
       }),
     );
     await stats.record(
       REALNAME,
       'b',
       1,
-      statsDelta({ ...sums, carriers: carriersOf([0, 7], { polls: 1, failed: 0 }) }),
+      statsDelta({ ...sums, carriers: carriersOf([0, 7], { polls: 1, failed: 0, succeededMs: 10.5 }) }),
     );
     await stats.record(REALNAME, 'c', 1, statsDelta(counted));
     const { window } = await stats.read(REALNAME);
     expect(window.carriers).toEqual(
       new Map([
-        [7, { polls: 3, failed: 1 }],
-        [-2_147_483_648, { polls: 2, failed: 1 }],
-        [0, { polls: 1, failed: 0 }],
+        [7, { polls: 3, failed: 1, succeededMs: 50.5 }],
+        [-2_147_483_648, { polls: 2, failed: 1, succeededMs: 40 }],
+        [0, { polls: 1, failed: 0, succeededMs: 10.5 }],
       ]),
     );
     expect(window).toMatchObject({ succeeded: 9, failed: 6, durations: { 7: 10 }, reasons: { timeout: 4 } });

@@ -54,6 +54,7 @@ const FINE: TaskHealthInputs = {
   inForce: true,
   limit: null,
   slowness: null,
+  slowCarriers: [],
   durations: {},
   demandPerSecond: 10,
   paceShare: null,
@@ -262,6 +263,22 @@ describe('reasons of a task type', () => {
         code: 'breaker_open',
         kind: 'token',
         text: 'the gateway refuses our token or key for 2 instances: 20 calls in a row failed',
+      },
+    ],
+    [
+      'carriers are slow, and the gateway as fast as usual for the others',
+      {
+        slowness: { nowMs: 900, usualMs: 20, slowFromMs: 70 },
+        slowCarriers: [
+          { carrierId: 2, meanMs: 3_000, restMs: 21 },
+          { carrierId: 5, meanMs: 400, restMs: 21 },
+          { carrierId: 6, meanMs: 300, restMs: 21 },
+        ],
+      },
+      {
+        code: 'carrier_slow',
+        severity: 'warning',
+        text: 'carrier 2 takes 3.0 s, carrier 5 takes 0.40 s a call, the others 0.02 s as usual',
       },
     ],
     [

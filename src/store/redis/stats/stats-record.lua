@@ -47,15 +47,16 @@ local function packed_counts(sum)
   return table.concat(packed, ',')
 end
 add_counts(counts, ARGV[12])
-local carriers, carrier_polls, carrier_failed, most = {}, {}, {}, tonumber(ARGV[14])
+local carriers, carrier_polls, carrier_failed, carrier_ms, most = {}, {}, {}, {}, tonumber(ARGV[14])
 local function add_carriers(packed)
-  for id, polls, polls_failed in string.gmatch(packed, '([^:,]+):(%d+):(%d+)') do
+  for id, polls, polls_failed, ms in string.gmatch(packed, '([^:,]+):(%d+):(%d+):?([%d.]*)') do
     if carrier_polls[id] == nil and #carriers < most then
       carriers[#carriers + 1] = id
-      carrier_polls[id], carrier_failed[id] = 0, 0
+      carrier_polls[id], carrier_failed[id], carrier_ms[id] = 0, 0, 0
     end
     if carrier_polls[id] ~= nil then
       carrier_polls[id], carrier_failed[id] = carrier_polls[id] + polls, carrier_failed[id] + polls_failed
+      carrier_ms[id] = carrier_ms[id] + (tonumber(ms) or 0)
     end
   end
 end
@@ -85,7 +86,7 @@ end
 add_carriers(ARGV[13])
 local packed_carriers = {}
 for i, id in ipairs(carriers) do
-  packed_carriers[i] = id .. ':' .. exact(carrier_polls[id]) .. ':' .. exact(carrier_failed[id])
+  packed_carriers[i] = id .. ':' .. table.concat({ exact(carrier_polls[id]), exact(carrier_failed[id]), exact(carrier_ms[id]) }, ':')
 end
 redis.call('HSET', KEYS[2], exact(slot),
   table.concat({ exact(succeeded), exact(failed), exact(duration), packed_counts(counts),

@@ -119,13 +119,17 @@ function unpackPeak(text: string): [hour: number, mbPerHour: number] {
 }
 
 export function packCarriers(carriers: PollsByCarrier): string {
-  return [...carriers].map(([carrierId, { polls, failed }]) => `${carrierId}:${polls}:${failed}`).join(',');
+  return [...carriers]
+    .map(([carrierId, { polls, failed, succeededMs = 0 }]) =>
+      [carrierId, polls, failed, succeededMs].join(':'),
+    )
+    .join(',');
 }
 
 /**
  * One slot as text: "<succeeded> <failed> <sum of durations> <counts> <carriers> <sum of the durations of succeeded polls>
  * <implausible readings> <readings of cards that have used something> <those that fell>", the counts as `<duration bucket or failure reason>=<how many>`, the carriers as
- * `<id>:<polls>:<failed>`, with commas between. Written by stats-record.lua. An older version ignores what it does not know,
+ * `<id>:<polls>:<failed>:<sum of the durations of succeeded polls>`, with commas between. Written by stats-record.lua. An older version ignores what it does not know,
  * and leaves it out when it writes.
  */
 export function unpackSlot(text: string): StatsSlot {
@@ -164,8 +168,8 @@ export function unpackSlot(text: string): StatsSlot {
 }
 
 function unpackCarrier(entry: string): [carrierId: number, CarrierPolls] {
-  const [carrierId = 0, polls = 0, failed = 0] = entry.split(':').map(Number);
-  return [carrierId, { polls, failed }];
+  const [carrierId = 0, polls = 0, failed = 0, succeededMs = 0] = entry.split(':').map(Number);
+  return [carrierId, succeededMs === 0 ? { polls, failed } : { polls, failed, succeededMs }];
 }
 
 function entriesOf(packed: string): string[] {

@@ -3,6 +3,7 @@ import {
   carrierWords,
   failingCarriersOf,
   outlyingCarriersOf,
+  slowCarriersOf,
   sumOfCarriers,
 } from '../../../../src/domain/results/carrier-polls.ts';
 
@@ -15,6 +16,13 @@ it('adds up by carrier', () => {
   expect(sumOfCarriers([first, second])).toEqual(carriers([7, 15, 4], [0, 1, 0], [-2, 4, 4]));
   expect(first, 'what was added is left as it was').toEqual(carriers([7, 10, 3], [0, 1, 0]));
   expect(sumOfCarriers([])).toEqual(new Map());
+});
+
+it('adds up how long the succeeded polls took, where that was counted', () => {
+  const [timed, untimed] = [new Map([[7, { polls: 2, failed: 1, succeededMs: 40 }]]), carriers([7, 5, 0])];
+  expect(sumOfCarriers([timed, untimed, timed])).toEqual(
+    new Map([[7, { polls: 9, failed: 2, succeededMs: 80 }]]),
+  );
 });
 
 it('names the first carriers, and counts on for these', () => {
@@ -71,5 +79,96 @@ describe('outlying carriers', () => {
   it('have a tenth of a percent, rounded down', () => {
     const [one] = failingCarriersOf(carriers([-7, 1_000_000, 999_600]));
     expect(one && carrierWords(one)).toBe('carrier -7: 99.9 % fail');
+  });
+});
+
+describe('slow carriers', () => {
+  const USUAL = { p50Ms: 20, meanMs: 20, seconds: 600 };
+  /** [carrier, succeeded polls, mean of these]. */
+  const slow = (
+    all: ReadonlyArray<readonly [carrierId: number, polls: number, meanMs: number]>,
+    usual: Parameters<typeof slowCarriersOf>[1] = USUAL,
+  ) =>
+    slowCarriersOf(
+      {
+        succeeded: all.reduce((sum, [, polls]) => sum + polls, 0),
+        succeededMs: all.reduce((sum, [, polls, meanMs]) => sum + polls * meanMs, 0),
+        carriers: new Map(
+          all.map(([carrierId, polls, meanMs]) => [
+            carrierId,
+            { polls: polls + 3, failed: 3, succeededMs: polls * meanMs },
+          ]),
+        ),
+      },
+      usual,
+    ).map(({ carrierId }) => carrierId);
+
+  it.each<[string, ReadonlyArray<readonly [number, number, number]>, number[]]>([
+    [
+      'takes three times as long as usual, and 50 ms longer',
+      [
+        [2, 20, 70],
+        [3, 100, 20],
+      ],
+      [2],
+    ],
+    [
+      'takes less',
+      [
+        [2, 20, 69],
+        [3, 100, 20],
+      ],
+      [],
+    ],
+    [
+      'has fewer than twenty polls',
+      [
+        [2, 19, 3_000],
+        [3, 100, 20],
+      ],
+      [],
+    ],
+    [
+      'is slow where the others are, too',
+      [
+        [2, 100, 3_000],
+        [3, 100, 30],
+      ],
+      [],
+    ],
+    [
+      'is slow where the others have too few polls',
+      [
+        [2, 100, 3_000],
+        [3, 19, 20],
+      ],
+      [],
+    ],
+    ['has all polls', [[2, 100, 3_000]], []],
+    [
+      'is the slowest of several',
+      [
+        [2, 100, 300],
+        [3, 100, 20],
+        [4, 50, 900],
+      ],
+      [4, 2],
+    ],
+  ])('one that %s', (_, all, expected) => {
+    expect(slow(all)).toEqual(expected);
+  });
+
+  it('are none while it is not known what is usual', () => {
+    const all = [
+      [2, 20, 3_000],
+      [3, 100, 20],
+    ] as const;
+    expect(slow(all, null)).toEqual([]);
+    expect(slow(all, { ...USUAL, seconds: 14 })).toEqual([]);
+  });
+
+  it('are none where an older version counted, which kept no durations by carrier', () => {
+    const counted = { succeeded: 200, succeededMs: 100_000, carriers: carriers([2, 100, 0], [3, 100, 0]) };
+    expect(slowCarriersOf(counted, USUAL)).toEqual([]);
   });
 });

@@ -101,10 +101,10 @@ it('counts polls by carrier, from zero with every flush', async () => {
   await recorder.runOnce();
   const carriers = async (taskType: TaskType) => [...(await live.stats.read(taskType)).window.carriers];
   expect(await carriers('realname')).toEqual([
-    [7, { polls: 3, failed: 2 }],
-    [8, { polls: 1, failed: 1 }],
+    [7, { polls: 3, failed: 2, succeededMs: 100 }],
+    [8, { polls: 1, failed: 1, succeededMs: 0 }],
   ]);
-  expect(await carriers('package')).toEqual([[7, { polls: 1, failed: 0 }]]);
+  expect(await carriers('package')).toEqual([[7, { polls: 1, failed: 0, succeededMs: 100 }]]);
 });
 
 it('counts readings that grew by how fast they did, from zero with every flush', async () => {
@@ -143,7 +143,7 @@ it('names the first fifty carriers of a flush, and counts every poll', async () 
   crowded.countFailed('realname', 1, 'http', 51);
   await crowded.runOnce();
   expect(carriers.size).toBe(50);
-  expect(carriers.get(50)).toEqual({ polls: 2, failed: 0 });
+  expect(carriers.get(50)).toEqual({ polls: 2, failed: 0, succeededMs: 2 });
   expect(carriers.has(51)).toBe(false);
 });
 

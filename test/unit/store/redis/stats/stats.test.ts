@@ -21,7 +21,7 @@ const COUNTED = {
   durations: { 0: 1, 12: 4 },
   reasons: { timeout: 2 },
   carriers: new Map([
-    [-7, { polls: 4, failed: 2 }],
+    [-7, { polls: 4, failed: 2, succeededMs: 30.5 }],
     [460_011, { polls: 1, failed: 0 }],
   ]),
 };
@@ -30,8 +30,12 @@ const NOTHING = { durations: {}, reasons: {}, carriers: new Map() };
 it('has the counts, the carriers, how long the succeeded polls took, and readings that are doubtful', () => {
   const counts = packCounts({ ...COUNTED.durations, ...COUNTED.reasons });
   expect(counts).toBe('0=1,12=4,timeout=2');
-  expect(packCarriers(COUNTED.carriers)).toBe('-7:4:2,460011:1:0');
+  expect(packCarriers(COUNTED.carriers)).toBe('-7:4:2:30.5,460011:1:0:0');
   expect(unpackSlot(`3 2 50.5 ${counts} ${packCarriers(COUNTED.carriers)} 40.5 2 3 1`)).toEqual(COUNTED);
+});
+
+it('may have carriers without durations, as of an older version', () => {
+  expect(unpackSlot('3 2 50.5  7:4:2 40.5').carriers).toEqual(new Map([[7, { polls: 4, failed: 2 }]]));
 });
 
 it.each(['3 2 50.5  ', '3 2 50.5 ', '3 2 50.5'])(
