@@ -48,7 +48,8 @@ export const usage: Invariant = {
         );
         // Wrong growth that a line could carry is believed (0004).
         const mostOf = (one: Sim) =>
-          one.shownMore ? shownIn(one, month) : (one.peaks.get(month) ?? 0) + world.gateway.unsureMb(one);
+          Math.max(one.shownMore ? shownIn(one, month) : 0, one.peaks.get(month) ?? 0) +
+          world.gateway.unsureMb(one);
         const card = world.cards.get(cardId);
         // Of a SIM that came later, the first reading is where its count begins. A record store that went back has earlier SIMs of a card
         // that was removed.
