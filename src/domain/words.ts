@@ -1,8 +1,8 @@
 // Counts, sizes and spans of time in words, the same in reports, commands and the dashboard. Pure.
 
-/** All digits, grouped: `1,234,567`. */
+/** All digits, grouped: `1,234,567`. Without Intl, whose first number costs a start of the binary 10 to 25 ms. */
 export function grouped(value: number): string {
-  return value.toLocaleString('en-US');
+  return String(Number(value.toFixed(3))).replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ',');
 }
 
 /** `10,434 rows`, `1 row`. */

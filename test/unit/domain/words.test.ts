@@ -1,6 +1,6 @@
 // Counts and spans of time in words.
 import { expect, it } from 'vitest';
-import { cardCount, countWords, span, spanWords } from '../../../src/domain/words.ts';
+import { cardCount, countWords, grouped, span, spanWords } from '../../../src/domain/words.ts';
 
 it.each([
   [0, '0 s'],
@@ -25,6 +25,13 @@ it.each([
 ])('an interval of %d seconds is %s', (seconds, words) => {
   expect(span(seconds)).toBe(words);
 });
+
+it.each([0, 7, -123, 999, 1_000, -1_234, 123_456, 1_234_567, 1_234.5, 0.123_45, Number.MAX_SAFE_INTEGER])(
+  'groups the digits of %d as Intl does',
+  (value) => {
+    expect(grouped(value)).toBe(value.toLocaleString('en-US'));
+  },
+);
 
 it.each([
   [0, '0 cards'],
