@@ -20,9 +20,11 @@ const IS_CONTROL = Uint8Array.from({ length: 256 }, (_, byte) =>
 export function isText(bytes: Buffer): boolean {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   let [controls, nuls] = [0, 0];
-  for (const byte of sample) {
+  // Not by an iterator, which takes ten times as long for the first files.
+  for (let at = 0; at < sample.length; at += 1) {
+    const byte = sample[at] ?? 0;
     controls += IS_CONTROL[byte] ?? 0;
-    nuls += Number(byte === 0);
+    if (byte === 0) nuls += 1;
   }
   return controls * 50 <= sample.length && nuls * 8 <= sample.length;
 }

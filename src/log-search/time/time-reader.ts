@@ -17,6 +17,8 @@ const PREFIX =
 const COLOUR = /\x1b\[[\d;]*[mK]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON text sequences begin their records with it.
 const BEFORE = /^[\s\0\x1e]+/;
+const OPEN = 0x7b;
+const QUOTE = 0x22;
 const HEAD_BYTES = 320;
 /** So much of a line is searched for fields besides its time, and cells. */
 const FIELDS_BYTES = 4_096;
@@ -82,6 +84,8 @@ export class TimeReader {
   read(buf: Buffer, from: number, to: number): LineReading {
     const start = skipBom(buf, from);
     this.#line = { buf, from: start, to };
+    // Most lines of JSON need no more, and the patterns below would take most of the time of a plan.
+    if (buf[start] === OPEN && buf[start + 1] === QUOTE) return timeOfObject(buf, start, to, this.value);
     const head = buf.toString('latin1', start, Math.min(to, start + HEAD_BYTES));
     const plain = head.includes('\x1b') ? head.replace(COLOUR, '') : head;
     const text = plain.replace(BEFORE, '').replace(PREFIX, '');
