@@ -7,8 +7,7 @@ import type { OwnSigns } from './match/interface-rules.ts';
 import type { TimeSpan } from './time/line-clock.ts';
 
 /** `auto` takes the fastest library that works here, `zlib-sync` that package, `node` only what Node documents. */
-export const INFLATE_CHOICES = ['auto', 'zlib-sync', 'node'] as const;
-export type InflateChoice = (typeof INFLATE_CHOICES)[number];
+export type InflateChoice = 'auto' | 'zlib-sync' | 'node';
 
 export const LOG_FORMATS = ['text', 'json', 'jsonl'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
@@ -43,9 +42,9 @@ export interface SearchOptions {
   readonly trace?: boolean | undefined;
   /** Default true: skip files and ends of files outside the window. */
   readonly prune?: boolean | undefined;
-  /** Default: one per processor. 1: only the main thread. */
+  /** Default: one per processor. 1: only the main thread. Only tests set it. */
   readonly threads?: number | undefined;
-  /** Default: auto. */
+  /** Default: auto. Only tests set it. */
   readonly inflate?: InflateChoice | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;

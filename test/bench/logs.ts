@@ -62,8 +62,6 @@ export async function run(argv: readonly string[]): Promise<void> {
       bench: 'logs',
       bytes: { no_date: all.bytes, one_day_of_ten: days.bytes },
       no_date: ratios(noDate, 'cardpoll'),
-      no_date_zlib_sync: ratios(noDate, 'cardpoll --inflate zlib-sync'),
-      no_date_node: ratios(noDate, 'cardpoll --inflate node'),
       one_day_of_ten: ratios(oneDay, 'cardpoll'),
       peak_rss_mb: Math.round(Math.max(...cardpolls.map(({ rssMb }) => rssMb))),
       help_ms: helpMs,
@@ -91,14 +89,7 @@ function hasCommand(command: string): boolean {
 function compareWithoutDate(corpus: LogCorpus): Promise<Measured[]> {
   const hits = sum(corpus.hits);
   process.stdout.write(`${gigabytes(corpus)} GB in ${corpus.files.length} files, no date: ${hits} hits\n`);
-  const search = (name: string, ...args: string[]) =>
-    cardpoll(name, [corpus.root], COMMON_CARD, hits, ...args);
-  return compare([
-    search('cardpoll'),
-    search('cardpoll --inflate zlib-sync', '--inflate', 'zlib-sync'),
-    search('cardpoll --inflate node', '--inflate', 'node'),
-    ...peers(corpus),
-  ]);
+  return compare([cardpoll('cardpoll', [corpus.root], COMMON_CARD, hits), ...peers(corpus)]);
 }
 
 function compareOneDay(corpus: LogCorpus): Promise<Measured[]> {

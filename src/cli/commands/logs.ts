@@ -3,7 +3,7 @@
 import { integer, oneOf, text } from '../../config/kinds.ts';
 import { type LogsConfig, loadLogsConfig } from '../../config/load-config.ts';
 import { INTERFACE_ALIASES } from '../../domain/gateway-interface.ts';
-import { INFLATE_CHOICES, LOG_FORMATS, type Progress, type SearchOptions } from '../../log-search/model.ts';
+import { LOG_FORMATS, type Progress, type SearchOptions } from '../../log-search/model.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import {
   type CommandContext,
@@ -27,12 +27,6 @@ const OPTIONS = [
     doc: 'time zone of dates and of times without an offset (default: the configured time_zone, or the zone of the process)',
     kind: text('zone'),
   },
-  {
-    flags: '--threads <n>',
-    doc: 'number of threads (default: one per processor)',
-    kind: integer({ min: 1, max: 64 }),
-    hidden: true,
-  },
   { flags: '--date <day>', doc: 'day to search: 2026-02-01, today or yesterday', kind: text('day') },
   {
     flags: '--since <time>',
@@ -52,12 +46,6 @@ const OPTIONS = [
   { flags: '--trace', doc: 'print the other lines of the same requests too' },
   { flags: '--no-prune', doc: 'search every file completely, whatever times it covers' },
   { flags: '-v, --verbose', doc: 'say on standard error how gzip files are inflated' },
-  {
-    flags: '--inflate <how>',
-    doc: 'gzip library: auto (the fastest available), zlib-sync, or node',
-    kind: oneOf(INFLATE_CHOICES),
-    hidden: true,
-  },
 ] as const satisfies readonly OptionSpec[];
 
 /** An earlier version kept an index of the cards in each file. */
@@ -82,6 +70,9 @@ export const logs: CommandSpec = defineCommand({
     index: NO_INDEX,
     '--no-index': NO_INDEX,
     '--cache-dir': NO_INDEX,
+    '--inflate': 'leave it out: the fastest library that works here is taken, and cardpoll logs -v names it',
+    '--threads':
+      'leave it out for one thread per processor; for fewer, start it with taskset: taskset -c 0,1 cardpoll logs',
   },
   run: async (context, { options }) => {
     const [{ searchLogs }, { printAside, printReport }, { exitCodeOf }, { inflateWords }] = await Promise.all(
@@ -101,7 +92,7 @@ export const logs: CommandSpec = defineCommand({
       await writeAll(context.io, printReport(report, print));
       const aside = printAside(report, print);
       if (aside !== null) context.io.stderr.write(aside);
-      if (options.verbose === true) context.io.stderr.write(`${inflateWords(report.query.inflate)}\n`);
+      if (options.verbose === true) context.io.stderr.write(`${inflateWords()}\n`);
       return exitCodeOf(report);
     } finally {
       report.close();

@@ -59,8 +59,8 @@ export function fastLibrary(choice: InflateChoice): MakeInflater | null {
 }
 
 /** One sentence for `logs -v`: which library inflates, and whether this Node can load zlib-sync. */
-export function inflateWords(choice: InflateChoice): string {
-  const used = `gzip is inflated with ${loadedLibrary(choice)?.name ?? 'the streams of node:zlib'}`;
+export function inflateWords(): string {
+  const used = `gzip is inflated with ${loadedLibrary('auto')?.name ?? 'the streams of node:zlib'}`;
   return zlibSyncAborts() ? `${used}; zlib-sync is not loaded: it aborts Node 24 and later` : used;
 }
 
