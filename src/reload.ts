@@ -19,7 +19,7 @@ export interface LiveSettings extends Pick<DaemonConfig, (typeof TOP_LEVEL)[numb
   readonly gatewayCredentials: GatewayCredentials;
 }
 
-const TOP_LEVEL = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'refusalLimitPerMinute', 'tls'] as const;
+const TOP_LEVEL = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'tls'] as const;
 const CREDENTIALS = [...Object.keys(SETTINGS.credentials), 'tls'] as ReadonlyArray<keyof GatewayCredentials>;
 /** Secrets have no key in the config file, but such a name. */
 const KEYS = ALL_SETTINGS.map(({ yaml, file }) => yaml ?? file?.credential).filter(
@@ -108,7 +108,6 @@ function traceOf(names: readonly (keyof LiveSettings)[], settings: LiveSettings)
   const shown: Partial<Record<keyof LiveSettings, unknown>> = {
     logLevel: settings.logLevel,
     rateLimitPerMinute: settings.rateLimitPerMinute,
-    refusalLimitPerMinute: settings.refusalLimitPerMinute,
     adminTokens: settings.adminTokens.map(({ name, role }) => ({ name, role })),
   };
   return Object.fromEntries(names.map((name) => [name, shown[name] ?? 'not shown']));

@@ -17,6 +17,11 @@ import type { Teardown } from './platform/service.ts';
 import { VERSION } from './platform/version.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';
 
+/** For the body of a request; of an import for each KiB. */
+const BODY_TIMEOUT_MS = 30_000;
+/** An address that guesses tokens or scans paths gets 429 from then on. */
+const REFUSALS_PER_MINUTE = 300;
+
 interface ServerParts {
   readonly operations: Operations;
   readonly health: FleetHealth;
@@ -59,12 +64,8 @@ export async function startServer(
 }
 
 /** Nothing else of the configuration: the server keeps it. */
-export function accessOf({
-  adminTokens,
-  rateLimitPerMinute,
-  refusalLimitPerMinute,
-}: AccessSettings): AccessSettings {
-  return { adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
+export function accessOf({ adminTokens, rateLimitPerMinute }: AccessSettings): AccessSettings {
+  return { adminTokens, rateLimitPerMinute };
 }
 
 function stateOf({ leads, cardLookups }: Engine, { droppedLines }: Logs): InstanceState {
@@ -86,6 +87,8 @@ async function watchHealth(
 function boundsOf({ api }: DaemonConfig): ServerBounds {
   return {
     ...api,
+    bodyTimeoutMs: BODY_TIMEOUT_MS,
+    refusalsPerMinute: REFUSALS_PER_MINUTE,
     trustedProxies: api.trustedProxies.map(({ address, prefix }) => `${address}/${prefix}`),
   };
 }

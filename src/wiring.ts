@@ -20,6 +20,7 @@ import type { FleetHealth } from './health/fleet-health.ts';
 import { Presence } from './health/presence.ts';
 import type { Audit } from './operations/audit.ts';
 import type { Stores } from './operations/doctor/examine.ts';
+import { MAX_OPEN_CONDITION_TRIGGERS } from './operations/means.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
 import { systemClock, withTimeout } from './platform/clock.ts';
 import type { CardpollError } from './platform/errors.ts';
@@ -168,7 +169,7 @@ function buildOperations(
         logs.audit.info(entry, message);
       },
     },
-    limits: config.api,
+    limits: { maxOpenConditionTriggers: MAX_OPEN_CONDITION_TRIGGERS, ...config.api },
     logDir: config.logDir === null ? null : resolve(config.logDir),
     exactTotals: config.roles.includes('api'),
   });

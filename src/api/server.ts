@@ -51,6 +51,8 @@ import {
 export interface ServerBounds extends HttpBounds {
   /** Milliseconds for a request's body. */
   readonly bodyTimeoutMs: number;
+  /** Refused requests that an address may send per minute; 0: no limit. */
+  readonly refusalsPerMinute: number;
   /** Address ranges whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
 }
@@ -129,8 +131,8 @@ async function openServer(
   const access = new Access(config, config.host, systemClock);
   const servers = new HttpServers(config.bounds, config.tls, instruments);
   const app = createApp(options, servers);
-  const limits = await registerLimits(app, access, instruments, systemClock);
-  const { bodyTimeoutMs } = config.bounds;
+  const { bodyTimeoutMs, refusalsPerMinute } = config.bounds;
+  const limits = await registerLimits(app, access, refusalsPerMinute, instruments, systemClock);
   const steps = pipelineOf({ logs, instruments, access, limits, servers, bodyTimeoutMs });
   const expensive = new ExpensiveReads(instruments);
   handleErrors(app, logs.api, limits.refusals);

@@ -15,7 +15,7 @@ import {
 } from './file-rights.ts';
 import { readProfile, underConfigFile } from './gateway/profile.ts';
 import { BadValue } from './kinds.ts';
-import { GONE_SETTINGS } from './settings/gone.ts';
+import { insteadOfVariable } from './settings/gone.ts';
 import { nameOf, type Section, type Setting, type Values, waysToSet } from './settings/setting.ts';
 import { ALL_SETTINGS, CONFIG_FILE, SECRET_FILES, SETTINGS } from './settings/settings.ts';
 import { didYouMean } from './suggest.ts';
@@ -272,7 +272,7 @@ function unknownVariables(env: ConfigInputs['env']): FieldProblem[] {
   return Object.keys(env)
     .filter((name) => name.startsWith(ENV_PREFIX) && !known.includes(name))
     .map((name) => {
-      const instead = GONE_SETTINGS[name.slice(ENV_PREFIX.length).toLowerCase()];
+      const instead = insteadOfVariable(name.slice(ENV_PREFIX.length));
       const unknown = `unknown environment variable ${name}${didYouMean(name, known)}`;
       return { field: name, message: instead === undefined ? unknown : `${name} is gone: ${instead}` };
     });

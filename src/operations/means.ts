@@ -7,6 +7,9 @@ import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { Audit } from './audit.ts';
 
+/** Open ones of a task type: each may be the whole fleet, so a small number of them is work for hours. */
+export const MAX_OPEN_CONDITION_TRIGGERS = 10;
+
 /** Limits for the objects that callers can create. */
 export interface OperationLimits {
   readonly maxOpenTriggers: number;

@@ -170,15 +170,12 @@ export class TriggerOperations {
     });
   }
 
-  /** Each of these may be the whole fleet, so a small number of them is work for hours. */
   async #requireRoomForCondition(triggers: TriggerRecords, taskType: TaskType): Promise<void> {
     const max = this.deps.limits.maxOpenConditionTriggers;
     if ((await triggers.countOpenConditions(taskType)) < max) return;
     const message = `${max} triggers by condition are already open for ${taskType}`;
     throw new CardpollError('conflict', 'too_many_condition_triggers', message, {
-      hint:
-        'wait for some, or cancel them (`cardpoll trigger cancel --all`); ' +
-        'the limit is api.max_open_condition_triggers',
+      hint: 'wait for some, or cancel them (`cardpoll trigger cancel --all`)',
     });
   }
 

@@ -29,6 +29,7 @@ export const USUAL_BOUNDS: ServerBounds = {
   maxConnections: 5_000,
   headerTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
+  refusalsPerMinute: 0,
   idleTimeoutMs: 72_000,
   trustedProxies: [],
 };
@@ -89,8 +90,6 @@ export async function startApi(stores: {
   readonly allowCidrs?: readonly AddressRange[];
   /** Default: no limit. */
   readonly rateLimitPerMinute?: number;
-  /** Default: no limit. */
-  readonly refusalLimitPerMinute?: number;
   readonly tls?: TlsPair;
   readonly bounds?: Partial<ServerBounds>;
   readonly limits?: OperationLimits;
@@ -132,7 +131,6 @@ export async function startApi(stores: {
       port: 0,
       adminTokens: tokensOf(stores.tokens ?? []),
       rateLimitPerMinute: stores.rateLimitPerMinute ?? 0,
-      refusalLimitPerMinute: stores.refusalLimitPerMinute ?? 0,
       tls: stores.tls ?? null,
       bounds: { ...USUAL_BOUNDS, ...stores.bounds },
     },

@@ -12,7 +12,6 @@ import type { AdminToken } from '../../domain/admin-token.ts';
 import { networkOf } from '../../platform/addresses.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { snakeCase } from '../../platform/snake-keys.ts';
 import type { Instruments, RefusalReason } from '../metrics/instruments.ts';
 import { RATE_LIMITED } from '../problem.ts';
 import { type Authenticator, authenticator, LOCAL } from './auth.ts';
@@ -36,8 +35,6 @@ export interface AccessSettings {
   readonly adminTokens: readonly AdminToken[];
   /** Requests that a caller may send per minute; 0: no limit. */
   readonly rateLimitPerMinute: number;
-  /** Refused requests that an address may send per minute; 0: no limit. */
-  readonly refusalLimitPerMinute: number;
 }
 
 export class Access {
@@ -90,6 +87,7 @@ export interface Limits {
 export async function registerLimits(
   app: FastifyInstance,
   access: Pick<Access, 'settings'>,
+  refusalsPerMinute: number,
   instruments: Pick<Instruments, 'refused'>,
   clock: Pick<Clock, 'monotonic'>,
 ): Promise<Limits> {
@@ -100,31 +98,39 @@ export async function registerLimits(
   };
   await app.register(rateLimit, { global: false, timeWindow: WINDOW_MS, enableDraftSpec: true, store });
   const limit = (
-    setting: 'rateLimitPerMinute' | 'refusalLimitPerMinute',
+    most: () => number,
     reason: RefusalReason,
     what: string,
+    hint: string,
     options: RateLimitOptions,
   ): Limit => {
     const count = app.rateLimit({
-      max: () => access.settings[setting],
-      allowList: () => access.settings[setting] === 0,
+      max: most,
+      allowList: () => most() === 0,
       onExceeded: () => instruments.refused(reason),
       errorResponseBuilder: (_request, { max }) =>
         new CardpollError('busy', RATE_LIMITED, `more than ${max} ${what}`, {
-          hint: `retry after the time in Retry-After; the limit is api.${snakeCase(setting)}`,
+          hint: `retry after the time in Retry-After${hint}`,
         }),
       ...options,
     });
     return (request, reply) => count.call(app, request, reply) as Promise<void>;
   };
   return {
-    callers: limit('rateLimitPerMinute', 'rate_limit', 'requests a minute', {
-      keyGenerator: ({ actor, ip }) => `${actor.name} ${actor.name === LOCAL ? ip : ''}`,
-    }),
-    refusals: limit('refusalLimitPerMinute', 'refusal_limit', 'refused requests a minute from this address', {
-      keyGenerator: ({ ip }) => networkOf(ip),
-      ...WITHOUT_HEADERS,
-    }),
+    callers: limit(
+      () => access.settings.rateLimitPerMinute,
+      'rate_limit',
+      'requests a minute',
+      '; the limit is api.rate_limit_per_minute',
+      { keyGenerator: ({ actor, ip }) => `${actor.name} ${actor.name === LOCAL ? ip : ''}` },
+    ),
+    refusals: limit(
+      () => refusalsPerMinute,
+      'refusal_limit',
+      'refused requests a minute from this address',
+      '',
+      { keyGenerator: ({ ip }) => networkOf(ip), ...WITHOUT_HEADERS },
+    ),
   };
 }
 

@@ -22,11 +22,6 @@ export const ACCESS = {
       default: 12_000,
       doc: 'Requests per minute that each token (without tokens, each address) may send to one instance; 0: no limit.',
     }),
-    refusalLimitPerMinute: withDefault({
-      kind: integer({ min: 0, max: 10_000_000 }),
-      default: 300,
-      doc: 'Refused requests per minute that each address may send: without a valid token, or to unknown paths; 0: no limit.',
-    }),
   }),
 };
 
@@ -62,11 +57,6 @@ export const API = section('api.', 'API_', {
     default: 10_000,
     doc: 'Time limit for receiving the headers of a request, counted from the connection.',
   }),
-  bodyTimeoutMs: withDefault({
-    kind: duration('ms', { min: 100, max: 600_000 }),
-    default: 30_000,
-    doc: 'Time limit for receiving the body of a request; for imports, the limit applies per KiB.',
-  }),
   idleTimeoutMs: withDefault({
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 72_000,
@@ -81,11 +71,6 @@ export const API = section('api.', 'API_', {
     kind: integer({ min: 1, max: 1_000_000 }),
     default: 10_000,
     doc: 'Maximum number of open manual triggers; further ones are refused.',
-  }),
-  maxOpenConditionTriggers: withDefault({
-    kind: integer({ min: 1, max: 1_000_000 }),
-    default: 10,
-    doc: 'Maximum number of open triggers by condition of each task type; further ones are refused.',
   }),
   maxAlertRules: withDefault({
     kind: integer({ min: 1, max: 100_000 }),

@@ -38,7 +38,6 @@ describe('opening', () => {
         port,
         adminTokens: tokens,
         rateLimitPerMinute: 0,
-        refusalLimitPerMinute: 0,
         tls: null,
         bounds: USUAL_BOUNDS,
       },

@@ -8,7 +8,7 @@ import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { tlsPair } from '../../support/tls-pair.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const OPEN = { adminTokens: [], rateLimitPerMinute: 0, refusalLimitPerMinute: 0 };
+const OPEN = { adminTokens: [], rateLimitPerMinute: 0 };
 
 let api: ApiUnderTest;
 

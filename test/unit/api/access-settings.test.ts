@@ -11,7 +11,6 @@ const SECOND = { role: 'operator', token: 'operator-token-number-two' } as const
 const settings = (tokens: Parameters<typeof tokensOf>[0], rateLimitPerMinute: number) => ({
   adminTokens: tokensOf(tokens),
   rateLimitPerMinute,
-  refusalLimitPerMinute: 0,
 });
 
 function admits(access: Access, token: string): boolean {

@@ -111,18 +111,15 @@ describe('daemon configuration', () => {
       logLevel: 'info',
       adminTokens: [],
       rateLimitPerMinute: 12_000,
-      refusalLimitPerMinute: 300,
       tls: null,
       proxies: NO_PROXIES,
       api: {
         trustedProxies: [],
         maxConnections: 5_000,
         headerTimeoutMs: 10_000,
-        bodyTimeoutMs: 30_000,
         idleTimeoutMs: 72_000,
         drainDelayMs: 0,
         maxOpenTriggers: 10_000,
-        maxOpenConditionTriggers: 10,
         maxAlertRules: 1_000,
       },
       gateway: {
@@ -263,6 +260,17 @@ describe('rules', () => {
       expect(message).toMatch(/(:1: processes|CARDPOLL_PROCESSES) is gone: .*cardpoll@1/);
     }
   });
+
+  it.each(['refusal_limit_per_minute', 'body_timeout_ms', 'max_open_condition_triggers'])(
+    'says to delete api.%s, in the file and in the environment',
+    async (name) => {
+      const inFile = await refusal(daemon({ yaml: `api:\n  ${name}: 5\n` }));
+      expect(inFile.message).toMatch(new RegExp(`:2: api\\.${name} is gone: delete it: .*\\d`));
+      const variable = `CARDPOLL_API_${name.toUpperCase()}`;
+      const inEnvironment = await refusal(daemon({ env: { [variable]: '5' } }));
+      expect(inEnvironment.message).toMatch(new RegExp(`${variable} is gone: delete it: .*\\d`));
+    },
+  );
 
   it('names an instance with a few plain characters', async () => {
     expect(await daemon({})).toMatchObject({ instanceName: null });

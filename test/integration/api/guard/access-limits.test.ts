@@ -58,11 +58,11 @@ describe('callers', () => {
 
   it('take another limit at once', async () => {
     const tokens = tokensOf(TOKENS);
-    api.server.replace({ adminTokens: tokens, rateLimitPerMinute: 0, refusalLimitPerMinute: 0, tls: null });
+    api.server.replace({ adminTokens: tokens, rateLimitPerMinute: 0, tls: null });
     const free = await api.call('GET', STATS, VIEWER);
     expect(free.status).toBe(200);
     expect(free.headers).not.toHaveProperty('ratelimit-limit');
-    api.server.replace({ adminTokens: tokens, rateLimitPerMinute: 15, refusalLimitPerMinute: 0, tls: null });
+    api.server.replace({ adminTokens: tokens, rateLimitPerMinute: 15, tls: null });
     expectLimited(await api.call('GET', STATS, VIEWER));
   });
 });
@@ -85,7 +85,7 @@ describe('an address that is refused too often', () => {
   ];
 
   it.each(refusals)('gets 429 for %s, and its valid tokens are let in', async (_what, refused, status) => {
-    const own = await startApi({ ...stores, tokens: TOKENS, refusalLimitPerMinute: 10 });
+    const own = await startApi({ ...stores, tokens: TOKENS, bounds: { refusalsPerMinute: 10 } });
     for (let tries = 0; tries < 10; tries += 1) expect((await refused(own)).status).toBe(status);
     expectLimited(await refused(own));
     for (let requests = 0; requests < 30; requests += 1) {
@@ -101,8 +101,7 @@ describe('an address that is refused too often', () => {
     const own = await startApi({
       ...stores,
       tokens: TOKENS,
-      refusalLimitPerMinute: 2,
-      bounds: { trustedProxies: ['127.0.0.1/32'] },
+      bounds: { refusalsPerMinute: 2, trustedProxies: ['127.0.0.1/32'] },
     });
     const from = (address: string) => ({
       headers: { authorization: 'Bearer guess', 'x-forwarded-for': address },
@@ -114,7 +113,7 @@ describe('an address that is refused too often', () => {
     expect(await guess('192.0.2.2')).toBe(401);
     expect(own.accessLog.map((line) => line.remote_address)).toContain('192.0.2.2');
     await own.close();
-    const direct = await startApi({ ...stores, tokens: TOKENS, refusalLimitPerMinute: 2 });
+    const direct = await startApi({ ...stores, tokens: TOKENS, bounds: { refusalsPerMinute: 2 } });
     const statuses = [];
     for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3'])
       statuses.push((await direct.call('GET', STATS, from(address))).status);
@@ -159,7 +158,7 @@ describe('replacing tokens', () => {
     const own = await startApi({ ...stores, tokens: TOKENS });
     const added = { role: 'operator' as const, token: 'another-operator-token' };
     const tokens = tokensOf([added]);
-    own.server.replace({ adminTokens: tokens, rateLimitPerMinute: 0, refusalLimitPerMinute: 0, tls: null });
+    own.server.replace({ adminTokens: tokens, rateLimitPerMinute: 0, tls: null });
     expect((await own.call('GET', STATS, OPERATOR)).status).toBe(401);
     expect((await own.call('GET', STATS, bearer(added.token))).status).toBe(200);
     await own.close();

@@ -10,8 +10,8 @@ it('a limit is over after a minute, although the wall clock stepped back by an h
   onTestFinished(() => void vi.useRealTimers());
   const clock = new FakeClock();
   const app = fastify();
-  const settings = { adminTokens: [], rateLimitPerMinute: 0, refusalLimitPerMinute: 2 };
-  const { refusals } = await registerLimits(app, { settings }, { refused: () => {} }, clock);
+  const settings = { adminTokens: [], rateLimitPerMinute: 0 };
+  const { refusals } = await registerLimits(app, { settings }, 2, { refused: () => {} }, clock);
   app.get('/', async (request, reply) => {
     await refusals(request, reply);
     return 'counted';
