@@ -1,9 +1,8 @@
 // Loads the module of gateway.module: code that runs with the rights of the daemon, so no other user may be able to change it.
 // Loaded once in a process: a reload of the configuration finds the same module. Used by load-config.ts.
-import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import type { LoadedModule } from '../../domain/gateway/gateway-config.ts';
 import { systemClock, withTimeout } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
@@ -21,8 +20,9 @@ export async function readModule(reader: SettingReader): Promise<LoadedModule | 
   if (given === null) return null;
   const path = resolve(reader.directoryFor(setting), given);
   const loaded = await moduleAt(path).catch((error: unknown) => {
-    const message = messageOf(error);
-    return `${error instanceof SyntaxError ? wrongPlaceOf(path, message) : path}: ${message}`;
+    // A SyntaxError does not say where it is; only Node's report of an error that ends a process does.
+    const hint = error instanceof SyntaxError ? `: run node ${path}, which shows the line` : '';
+    return `${path}: ${messageOf(error)}${hint}`;
   });
   if (typeof loaded !== 'string') return loaded;
   reader.report(setting, `gateway.module: ${loaded}`);
@@ -43,16 +43,4 @@ async function moduleAt(path: string): Promise<LoadedModule | string> {
   }
   if (sign === null && read === null) return `${path} exports neither sign nor read`;
   return { name: basename(path), sign, read } as LoadedModule;
-}
-
-/**
- * Only Node's report of an error that ends a process says where it is: in the file, or in one that it imports. Nothing is carried
- * out, because Node reads all of them first. @returns `/etc/cardpoll/ours.mjs:4`; the path alone if the line is not known.
- */
-function wrongPlaceOf(path: string, message: string): string {
-  const { stderr } = spawnSync(process.execPath, [path], { encoding: 'utf8', env: {}, timeout: LOADING_MS });
-  // The next line is the wrong one, which may hold a secret.
-  const [, file, line] = /^(file:\/\/\/.*|\/.*):(\d+)\n/.exec(stderr) ?? [];
-  if (file === undefined || !stderr.includes(`SyntaxError: ${message}`)) return path;
-  return `${file.startsWith('/') ? file : fileURLToPath(file)}:${line}`;
 }
