@@ -5,7 +5,6 @@ import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { systemClock } from '../platform/clock.ts';
 import { pathOf } from './access-log.ts';
 import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './problem.ts';
 
@@ -67,28 +66,13 @@ export function logBrokenOff(
   });
 }
 
-/**
- * An answer with 429 is held back for a moment: a client that asks again at once, whatever Retry-After says, would otherwise take
- * more of the event loop by being refused than by being served.
- */
-const HOLD_MS = 1_000;
-/** Bounds the memory; further ones are answered at once, and their connections closed. */
-const MAX_HELD = 1_000;
-
 /** @param onUnknownPath may throw another refusal. */
 export function handleErrors(
   app: FastifyInstance,
   log: Pick<Logger, 'error'>,
   onUnknownPath: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
 ): void {
-  let held = 0;
-  app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    if (problemOf(error).status === 429) {
-      held += 1;
-      if (held > MAX_HELD) reply.header('connection', 'close');
-      else await systemClock.sleep(HOLD_MS);
-      held -= 1;
-    }
+  app.setErrorHandler((error: FastifyError, request, reply) => {
     sendError(log, error, request, reply);
     return reply;
   });
