@@ -1,5 +1,5 @@
 // A gateway that fails in part, for hours of compressed time: the healthy part keeps its pace, whoever fails is asked
-// again, and after healing everything is as before. The same with real processes: npm run bench:flow.
+// again, and after healing everything is as before.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { InterfaceName } from '../../src/domain/gateway-interface.ts';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';

@@ -1,4 +1,4 @@
-// Some hundred drawn requests against a real daemon; `npm run fuzz:api` sends more. A failure names the seed that shows it again.
+// Some hundred drawn requests against a real daemon. A failure names the seed that shows it again.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fuzzApi, judge, type Operation } from '../support/api-fuzz.ts';
 import { Fleet } from '../support/fleet.ts';

@@ -1,5 +1,5 @@
 // Sends drawn requests to a daemon and judges its answers: none is a failure, none stays out, none accepts what the
-// description forbids, each is what the description says. Used by the fuzz test and by `npm run fuzz:api`.
+// description forbids, each is what the description says. Used by test/long/fuzz-api.test.ts.
 import fc from 'fast-check';
 import { type Dispatcher, request } from 'undici';
 import { messageOf } from '../../src/platform/errors.ts';

@@ -1,7 +1,7 @@
 // Inflates raw deflate data, slice by slice. Used by inflate.ts. The fast libraries are synchronous, so that a thread only
 // inflates and searches; all need a test: one may be missing or not built, the other is internal to Node, which may change
 // it. The streams of node:zlib are slower, but documented, and report errors. Inflating and checking 156 MB of JSON logs on one thread took
-// 108 ms by the handle of node:zlib, 139 ms by zlib-sync and 177 ms by the streams (npm run bench:log-parts).
+// 108 ms by the handle of node:zlib, 139 ms by zlib-sync and 177 ms by the streams.
 
 import { createRequire } from 'node:module';
 import { constants, createInflateRaw, deflateRawSync, type InflateRaw } from 'node:zlib';

@@ -1,6 +1,6 @@
 // Flow control in compressed time: what share of its healthy pace each interface keeps while the gateway is in trouble, as
 // the gateway counts its good answers. npm test lives two nights, with a fleet of a third; npm run test:long
-// all of them. The same with real processes, and longer: npm run bench:flow. Drawn nights: npm run prove.
+// all of them. Drawn nights: npm run prove.
 import { afterEach, describe, expect, it } from 'vitest';
 import { mix32 } from '../../../../src/domain/schedule/phase.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';

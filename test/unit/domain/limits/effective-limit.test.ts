@@ -1,5 +1,5 @@
 // The effective limit second by second against models of gateways: what latency leads to. What refusals and timeouts lead
-// to is strain-trials.test.ts. How the rules do with a real daemon is `npm run bench:flow`.
+// to is strain-trials.test.ts.
 import { describe, expect, it } from 'vitest';
 import { EffectiveLimit } from '../../../../src/domain/limits/effective-limit.ts';
 import { mix32 } from '../../../../src/domain/schedule/phase.ts';
