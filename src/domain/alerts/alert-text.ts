@@ -31,7 +31,7 @@ export interface Alert extends AlertCondition {
   readonly resolvedValue: number | null;
 }
 
-export type ToldEvent = NotificationEvent | 'alert.test';
+export type MessageEvent = NotificationEvent | 'alert.test';
 
 /** What all messages of a fleet need. */
 export interface Surroundings {
@@ -43,7 +43,7 @@ export interface Surroundings {
 }
 
 /** What a person, and a program that joins messages, take from an alert. */
-interface Told {
+interface MessageParts {
   readonly text: string;
   readonly severity: 'alert' | 'warning' | 'info';
   readonly command: string;
@@ -52,7 +52,11 @@ interface Told {
   readonly dedupKey: string;
 }
 
-export function told(event: ToldEvent, alert: Alert, { fleet, runbookUrl, timeOf }: Surroundings): Told {
+export function messageParts(
+  event: MessageEvent,
+  alert: Alert,
+  { fleet, runbookUrl, timeOf }: Surroundings,
+): MessageParts {
   const { ruleType, cause } = alert;
   const { command: usual } = RULE_TYPE_FACTS[ruleType];
   const isTest = event === 'alert.test';
@@ -96,7 +100,7 @@ function nowWord(event: NotificationEvent): string {
 }
 
 /** One text for an alert, or for all of a group: what has the same cause is said once. */
-export function messageText(event: ToldEvent, alerts: readonly Alert[], by: Surroundings): string {
+export function messageText(event: MessageEvent, alerts: readonly Alert[], by: Surroundings): string {
   const said = new Set<string>();
   const news = alerts.filter(({ cause, id }) => {
     const what = cause === null ? `alert ${id}` : cause.text.replace(/^(realname|carddata|package): /, '');
@@ -105,9 +109,9 @@ export function messageText(event: ToldEvent, alerts: readonly Alert[], by: Surr
   return news.map((alert) => alertText(event, alert, by)).join('\n\n');
 }
 
-function alertText(event: ToldEvent, alert: Alert, by: Surroundings): string {
+function alertText(event: MessageEvent, alert: Alert, by: Surroundings): string {
   const { ruleType, taskType, ruleName, cause } = alert;
-  const { command, runbookUrl, severity, dedupKey } = told(event, alert, by);
+  const { command, runbookUrl, severity, dedupKey } = messageParts(event, alert, by);
   const rule = `rule: ${alert.comparison} ${valueText(ruleType, alert.threshold)}`;
   const of = `${taskType}: ${ruleType}`;
   const foot = `fleet ${fleetText(by.fleet)}, ${severity}, ${dedupKey}`;

@@ -32,7 +32,7 @@ interface ReceiverMessage {
 }
 
 /** What a message says, before it is written as the receiver wants it. */
-export type ToldValues = Omit<
+export type MessageValues = Omit<
   ReceiverValues,
   'timestamp' | 'timestamp_ms' | 'title' | 'status' | 'severity'
 > & {
@@ -44,22 +44,22 @@ export type ToldValues = Omit<
 export function receiverMessage(
   receiver: Receiver,
   { url: ruleUrl, secrets: own }: { readonly url: string; readonly secrets: readonly string[] },
-  told: ToldValues,
+  message: MessageValues,
   atMs: number,
 ): ReceiverMessage {
   const secrets = secretsFor(receiver, own);
   const { resolved, signed, words } = receiver;
   const request = {
     ...receiver.request,
-    ...(told.status === 'resolved' ? resolved : {}),
+    ...(message.status === 'resolved' ? resolved : {}),
     ...(signed !== null && secrets.sign !== undefined ? signed : {}),
   };
   const tables = Object.entries(words).map(
-    ([name, table]) => [name, `${wordIn(table, told.status, told.severity)}`] as const,
+    ([name, table]) => [name, `${wordIn(table, message.status, message.severity)}`] as const,
   );
   const signs: Record<string, string> = secrets.sign === undefined ? {} : signatures(secrets.sign, atMs);
   const values = {
-    ...writtenFor(receiver, told),
+    ...writtenFor(receiver, message),
     ...{ timestamp: `${Math.floor(atMs / 1_000)}`, timestamp_ms: `${atMs}` },
     ...Object.fromEntries(tables),
     ...Object.fromEntries(Object.entries(secrets).map(([name, value]) => [SECRET_PREFIX + name, value])),
@@ -130,9 +130,14 @@ function signatures(secret: string, atMs: number) {
   };
 }
 
-function writtenFor({ escapes, maxBytes }: Receiver, told: ToldValues): Record<string, string> {
-  const text = cut(told.text, maxBytes);
-  const values = { ...told, text, title: text.split('\n', 1)[0] ?? '', summary: cut(told.summary, maxBytes) };
+function writtenFor({ escapes, maxBytes }: Receiver, message: MessageValues): Record<string, string> {
+  const text = cut(message.text, maxBytes);
+  const values = {
+    ...message,
+    text,
+    title: text.split('\n', 1)[0] ?? '',
+    summary: cut(message.summary, maxBytes),
+  };
   const written = (value: string) => [...value].map((char) => escapes[char] ?? char).join('');
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, written(value)]));
 }

@@ -4,10 +4,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import {
   type Alert,
+  type MessageEvent,
+  messageParts,
   messageText,
   type Surroundings,
-  type ToldEvent,
-  told,
 } from '../../domain/alerts/alert-text.ts';
 import {
   type Acceptance,
@@ -19,7 +19,7 @@ import {
 } from '../../domain/alerts/receiver.ts';
 import { keyOf } from '../../domain/alerts/webhook.ts';
 import { type Fleet, fleetText } from '../../domain/fleet.ts';
-import { receiverMessage, type ToldValues } from './receiver-message.ts';
+import { type MessageValues, receiverMessage } from './receiver-message.ts';
 
 export interface WebhookMessage {
   readonly method: ReceiverRequest['method'];
@@ -35,7 +35,7 @@ export interface WebhookMessage {
 }
 
 interface WebhookEvent {
-  readonly event: ToldEvent;
+  readonly event: MessageEvent;
   /** The same in all attempts. */
   readonly messageId: string;
   /** The first of a group, or the only one. */
@@ -83,18 +83,18 @@ export function webhookMessage(
   const receiver = receiverNamed(format, means.receivers);
   if (receiver === undefined)
     return { ...PLAIN, url, body: '', headers: {}, problem: `no receiver ${format} is configured here` };
-  const told = valuesOf(event, surroundingsOf(means));
-  return { accept: receiver.accept, ...receiverMessage(receiver, { url, secrets }, told, atMs) };
+  const values = valuesOf(event, surroundingsOf(means));
+  return { accept: receiver.accept, ...receiverMessage(receiver, { url, secrets }, values, atMs) };
 }
 
-function valuesOf({ event, alert, group, messageId }: WebhookEvent, by: Surroundings): ToldValues {
+function valuesOf({ event, alert, group, messageId }: WebhookEvent, by: Surroundings): MessageValues {
   const {
     text: summary,
     severity,
     command,
     runbookUrl: runbook_url,
     dedupKey: dedup_key,
-  } = told(event, alert, by);
+  } = messageParts(event, alert, by);
   const at = event === 'alert.resolved' ? (alert.resolvedAtMs ?? alert.firedAtMs) : alert.firedAtMs;
   return {
     ...{ text: messageText(event, group ?? [alert], by), summary, severity, command, runbook_url, dedup_key },
@@ -182,18 +182,18 @@ function signed(
 
 /** A receiver that knows no groups reads the first alert. */
 function bodyOf({ event, alert, group }: WebhookEvent, by: Surroundings): Record<string, unknown> {
-  const fields = (each: Alert) => ({ ...fieldsOf(event, each), ...toldOf(event, each, by) });
+  const fields = (each: Alert) => ({ ...fieldsOf(event, each), ...partsOf(event, each, by) });
   const alerts = group === null ? {} : { alerts: group.map(fields) };
   return { event, ...fields(alert), ...alerts };
 }
 
-function toldOf(event: ToldEvent, alert: Alert, by: Surroundings): Record<string, unknown> {
-  const { text, severity, command, runbookUrl, dedupKey } = told(event, alert, by);
+function partsOf(event: MessageEvent, alert: Alert, by: Surroundings): Record<string, unknown> {
+  const { text, severity, command, runbookUrl, dedupKey } = messageParts(event, alert, by);
   const fleet = fleetText(by.fleet);
   return { text, severity, fleet, command, runbook_url: runbookUrl, dedup_key: dedupKey };
 }
 
-function fieldsOf(event: ToldEvent, alert: Alert): Record<string, unknown> {
+function fieldsOf(event: MessageEvent, alert: Alert): Record<string, unknown> {
   const common = {
     id: alert.id,
     rule: {

@@ -140,12 +140,12 @@ export function readByModule(
   });
   if (readings === null) return null;
   for (const [, { error, reason }] of readings)
-    if (error === 'throttled' || error === 'auth') throw told(module.name, error, reason);
+    if (error === 'throttled' || error === 'auth') throw moduleError(module.name, error, reason);
   const byIccid = new Map(readings);
   const isBatch = profile.interfaces[name]?.batch !== null;
   return (iccid) => {
     const { error, reason, value = null, iccid: own } = byIccid.get(iccid) ?? {};
-    if (error !== undefined) throw told(module.name, error, reason);
+    if (error !== undefined) throw moduleError(module.name, error, reason);
     // A vendor's list may lack a card or have another order: by its place alone, a reading may be a neighbour's.
     if (own === undefined && isBatch) throw unnamed(module.name);
     if (own !== undefined) isAmong([iccidDigits(own) ?? String(own)], iccid);
@@ -153,7 +153,7 @@ export function readByModule(
   };
 }
 
-function told(module: string, error: unknown, reason: unknown): GatewayError {
+function moduleError(module: string, error: unknown, reason: unknown): GatewayError {
   const failure = typeof error === 'string' && Object.hasOwn(FAILURES, error) ? FAILURES[error] : undefined;
   if (failure === undefined)
     return new GatewayError('malformed', `module ${module}: read answered an error that does not exist`);
