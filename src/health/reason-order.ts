@@ -129,8 +129,8 @@ function mergedPauses(
 }
 
 /**
- * One reason for the gateway where it is slow for several task types: that of the type that is slower, with the names of all. One,
- * too, where a breaker of the whole gateway holds all types.
+ * One reason for the gateway, or for a carrier, where it is slow for several task types: that of the type that is slower, with the
+ * names of all. One, too, where a breaker of the whole gateway holds all types.
  * @param sinceMs when the gateway began to be slow for several types, where that is noted.
  */
 function mergedGateway(
@@ -138,11 +138,12 @@ function mergedGateway(
   sinceMs: number | undefined,
 ): readonly HealthReason[] {
   const slow = reasons.filter(({ code }) => code === 'gateway_slow');
+  const slowCarriers = reasons.filter(({ code }) => code === 'carrier_slow');
   const held = reasons.filter(({ code }) => code === 'breaker_open');
   const same = held.filter(({ text }) => withoutName(text) === withoutName(held[0]?.text ?? ''));
   const alike = same.length === TASK_TYPES.length ? same : [];
-  const rest = reasons.filter((one) => !slow.includes(one) && !alike.includes(one));
-  return [...merged(alike, undefined), ...merged(slow, sinceMs), ...rest];
+  const rest = reasons.filter((one) => ![...slow, ...slowCarriers, ...alike].includes(one));
+  return [...merged(alike, undefined), ...merged(slow, sinceMs), ...merged(slowCarriers, undefined), ...rest];
 }
 
 function merged(reasons: readonly HealthReason[], sinceMs: number | undefined): readonly HealthReason[] {

@@ -35,6 +35,9 @@ const healthy: Script = ({ interfaceName, iccid }) => {
   readings.set(iccid, used);
   return { body: { used: used * factor }, delayMs: 20 };
 };
+/** A fifth of the cards. */
+const isOfCarrier2 = (cardId: number) => cardId % 5 === 0;
+const cardOf = (iccid: string) => Number(iccid.slice(-8, -1));
 const sick = (one: Script) => async () => gateway.follow(one);
 const cured = async () => gateway.follow(healthy);
 
@@ -62,6 +65,13 @@ const NIGHTS: readonly Night[] = [
     named: /gateway_slow/,
     wakes: true,
     begin: sick((call) => ({ ...healthy(call), delayMs: 3_000 })),
+    end: cured,
+  },
+  {
+    night: 'one carrier takes 3 s',
+    named: /carrier_slow: .*: carrier 2 takes/,
+    wakes: false,
+    begin: sick((call) => ({ ...healthy(call), delayMs: isOfCarrier2(cardOf(call.iccid)) ? 3_000 : 20 })),
     end: cured,
   },
   {
@@ -146,7 +156,12 @@ beforeAll(async () => {
   await fleet.startDaemon({ CARDPOLL_WEBHOOKS_ALLOW_CIDRS: '127.0.0.1/32' });
   await fleet.setIntervals(60);
   await fleet.cli('configs', 'set', '4', '--interval-seconds', '3000');
-  await fleet.importCards(CARDS, () => 500);
+  await fleet.importCards(
+    CARDS,
+    () => 500,
+    () => '',
+    (cardId) => (isOfCarrier2(cardId) ? 2 : 1),
+  );
   await fleet.cli('alerts', 'recommended', '--apply', '--webhook-url', receiver.url);
   // In the first minute of a fleet its metrics are no alerts yet.
   await sleep(FIRST_MINUTE_MS);

@@ -834,6 +834,25 @@ describe('the order of reasons', () => {
     ]);
   });
 
+  it('names a carrier once that is slow for two task types', () => {
+    const slowCarriers = [{ carrierId: 2, meanMs: 3_000, restMs: 20 }];
+    const tasks = (['realname', 'carddata'] as const).map((taskType) => ({
+      taskType,
+      reasons: taskReasons({ ...FINE, taskType, slowCarriers }),
+    }));
+    const fleet = {
+      instances: [instanceOf('a')],
+      silence: null,
+      initStuck: false,
+      lockHolders: [],
+      stops: null,
+    };
+    const reasons = fleetReasons({ ...fleet, clockGap: null, nowMs: 0, pauses: [], tasks, since: new Map() });
+    expect(reasons.map(({ text }) => text)).toEqual([
+      'realname, carddata: carrier 2 takes 3.0 s a call, the others 0.02 s as usual',
+    ]);
+  });
+
   it('begins with what cuts customers off', () => {
     // Of a fleet of 1.5 million: the reason does not wait for a part of a large budget.
     const stops = { ...CALM_STOPS, doneTwoMinutes: 807, doneHour: 807, doneDay: 2_877, budgetHour: 15_000 };
