@@ -47,7 +47,7 @@ const SECTIONS: ReadonlyArray<readonly [title: string, reports: readonly z.ZodTy
       resumePreview,
       orderedStopReport,
     ],
-    'PUT release dismiss resume cancel card_ids all true stops dry_run until',
+    'PUT release dismiss resume cancel card_ids all true stops dry_run until within',
   ],
   ['Report', [shiftReport], 'GET report not_measured'],
   [
