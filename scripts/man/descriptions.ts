@@ -72,6 +72,13 @@ export const DESCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
     itself, after a week at the latest.`,
   ],
   resume: ['Ends pauses set by operators and pauses that the gateway asked for with 429 or 503.'],
+  maintenance: [
+    `In a window that is planned ahead a task type, or all, is not polled: of the whole fleet, which waits as in a pause,
+    or of the cards of one carrier, which are polled again at their next turn after the end. Every screen shows a window from
+    an hour before its start. It ends by itself, after seven days at the latest.`,
+    `Two windows may not overlap for the same task type and carrier. A start that the time zone does not have, because clocks
+    go forward, is refused; one that occurs twice means the first.`,
+  ],
   configs: [
     `A polling config says which cards are polled for a task type, and how often. If several match a card, the one with
     the highest priority applies, then the one with the lowest id. A config is given by id or by name.`,

@@ -13,6 +13,7 @@ const TAGS = [
   { name: 'polling-alerts', description: 'Alert rules, fired alerts, silences and notifications' },
   { name: 'polling-concurrency', description: 'How many gateway calls run at a time' },
   { name: 'polling-pauses', description: 'Pauses of polling' },
+  { name: 'maintenance', description: 'Maintenance windows, planned ahead' },
   { name: 'polling-configs', description: 'Which cards are polled, and how often' },
   { name: 'polling-manual-trigger', description: 'Manual polls of single cards or of many' },
   { name: 'data-cleanup', description: 'Retention, and the runs that enforce it' },

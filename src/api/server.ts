@@ -34,7 +34,7 @@ import {
   pollingAlertSilenceRoutes,
 } from './routes/polling-alerts.ts';
 import { pollingConfigRoutes } from './routes/polling-configs.ts';
-import { pollingConcurrencyRoutes, pollingPauseRoutes } from './routes/polling-limits.ts';
+import { maintenanceRoutes, pollingConcurrencyRoutes, pollingPauseRoutes } from './routes/polling-limits.ts';
 import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
@@ -199,6 +199,7 @@ function adminRoutes(
       pollingStatsRoutes(serve, operations);
       pollingConcurrencyRoutes(serve, operations.concurrency);
       pollingPauseRoutes(serve, operations.pauses);
+      maintenanceRoutes(serve, operations.maintenance);
       pollingConfigRoutes(serve, operations.configs);
       pollingManualTriggerRoutes(serve, operations.triggers, expensive);
       pollingAlertRoutes(serve, operations.alerts);

@@ -31,6 +31,7 @@ import { StopRulesWatch } from './orders/stop-rules-watch.ts';
 import { orderWantedStops } from './orders/wanted-stops.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
+import { MaintenanceWatch } from './schedule/maintenance-watch.ts';
 import { StatsRecorder } from './stats/stats-recorder.ts';
 import { makeTask } from './tasks/reading-tasks.ts';
 import { cardPaceOf } from './work/card-pace.ts';
@@ -51,6 +52,7 @@ export class Engine implements Service {
   readonly #startedAtMs: number;
   readonly #configs: ConfigWatch;
   readonly #fleetClock: FleetClock;
+  readonly #maintenance: MaintenanceWatch;
   readonly #stopRules: StopRulesWatch;
   readonly #reader: CardReader;
   readonly #writer: ResultWriter;
@@ -80,6 +82,11 @@ export class Engine implements Service {
     const loop = (part: string): LoopMeans => ({ clock, onError: this.#errors.for(part) });
     this.#configs = new ConfigWatch({ ...loop('config-watch'), records, offers: deps.offers });
     this.#fleetClock = new FleetClock({ ...loop('fleet-clock'), records });
+    this.#maintenance = new MaintenanceWatch({
+      ...loop('maintenance-watch'),
+      records,
+      fleetNow: () => this.#fleetClock.now(),
+    });
     this.#stopRules = new StopRulesWatch({ ...loop('stop-rules-watch'), stops, records });
     const cachedMs = settings.polling.cardCacheTtlSeconds * 1000;
     this.#reader = new CardReader(live.cards, records.cards, cachedMs, clock);
@@ -213,6 +220,7 @@ export class Engine implements Service {
     const others = [
       this.#configs,
       this.#fleetClock,
+      this.#maintenance,
       this.#stopRules,
       this.#stats,
       this.#outages,
@@ -229,6 +237,7 @@ export class Engine implements Service {
     await this.#configs.start();
     await this.#fleetClock.runOnce();
     await this.#fleetClock.start();
+    await this.#maintenance.start();
     await this.#stopRules.start();
     await this.#heartbeat.start();
     for (const service of this.#leaderServices) await service.start();
@@ -300,7 +309,7 @@ export class Engine implements Service {
         this.#stopTogether(lead === undefined ? [] : [lead]),
       ),
       this.#stopTogether([this.#stats]).then(() => this.#stopTogether([this.#heartbeat])),
-      this.#stopTogether([this.#configs, this.#fleetClock, this.#stopRules]),
+      this.#stopTogether([this.#configs, this.#fleetClock, this.#maintenance, this.#stopRules]),
     ]);
   }
 
@@ -345,7 +354,7 @@ export class Engine implements Service {
       cardsPerCall: this.deps.cardsPerCall,
       pace: this.deps.pace ?? null,
       cardPace: cardPaceOf(taskType, this.deps.rateLimits, { live, records, clock, log }),
-      matcher: () => this.#configs.matcher,
+      matcher: () => this.#maintenance.over(this.#configs.matcher),
       fleetClock: this.#fleetClock,
       leaseMs,
       claimBatch,
@@ -367,7 +376,7 @@ export class Engine implements Service {
     return new OrderWorker({
       ...{ clock, onError: this.#errors.for('order-worker') },
       ...{ live, records, gateway, offers, leaseMs, random, log },
-      matcher: () => this.#configs.matcher,
+      matcher: () => this.#maintenance.over(this.#configs.matcher),
       stopRules: () => this.#stopRules.rules,
       isPaced: CALLED_BY_ORDERS.some((name) => pace?.counts(name)),
       calls: new OrderCalls({

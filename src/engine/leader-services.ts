@@ -19,6 +19,7 @@ import { StepWatch } from './results/step-watch.ts';
 import { UsageJumpWatch } from './results/usage-jump-watch.ts';
 import type { ConfigWatch } from './schedule/config-watch.ts';
 import { Initialiser } from './schedule/initialiser.ts';
+import { MaintenanceLog } from './schedule/maintenance-log.ts';
 import { Scheduler } from './schedule/scheduler.ts';
 import { HistorySampler } from './stats/history-sampler.ts';
 import { TriggerFeeder } from './trigger-feeder.ts';
@@ -86,6 +87,7 @@ export function leaderServices(
       : []),
     new HistorySampler({ ...lead('history-sampler'), live }),
     new PauseLog({ ...lead('pause-log'), live, log, digest }),
+    new MaintenanceLog({ ...lead('maintenance-log'), records, audit, log }),
     new UsageJumpWatch({
       ...lead('usage-jump-watch'),
       ...{ live, records: records.stopControl, jumpFactor: settings.usage.jumpFactor, log },

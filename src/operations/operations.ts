@@ -14,6 +14,7 @@ import { CardOperations } from './cards/cards.ts';
 import { CleanupOperations } from './cleanup.ts';
 import { Explainer } from './explain/explainer.ts';
 import { ConcurrencyOperations } from './limits/concurrency.ts';
+import { MaintenanceOperations } from './limits/maintenance.ts';
 import { PauseOperations } from './limits/pauses.ts';
 import type { OperationLimits, OperationMeans } from './means.ts';
 import { PlanOperations } from './plan/plans.ts';
@@ -88,6 +89,7 @@ export function openOperations(options: OperationsOptions) {
       maxConcurrency: options.maxConcurrency ?? null,
     }),
     pauses,
+    maintenance: new MaintenanceOperations({ live, records, audit }),
     configs,
     init: new InitOperations({ live, audit, health }),
     triggers: new TriggerOperations({ live, records, audit, offers, limits }),

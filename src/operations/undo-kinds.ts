@@ -80,6 +80,7 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   'card.stop': '`cardpoll stops resume` takes stops back',
   'stops.order': '`cardpoll stops resume` takes stops back',
   'stops.mode': '`cardpoll stops mode` sets the former mode',
+  'maintenance.plan': '`cardpoll maintenance cancel` cancels it',
   'silence.begin': '`cardpoll alerts unsilence` ends it',
   'trigger.create': '`cardpoll trigger cancel` cancels it',
   'stops.resume': '`cardpoll stops runs cancel` cancels it',
@@ -227,6 +228,8 @@ interface FormerPause {
   readonly source: string;
   readonly until: string;
   readonly reason: string;
+  /** Absent in entries of former versions. */
+  readonly maintenanceId?: number | null;
 }
 
 /** The pauses of operators that the change ended, as far as they would still last. */
@@ -234,9 +237,12 @@ function formerPauses(entry: Entry, nowMs: number): Map<TaskType, { seconds: num
   if (entry.before === null) return new Map();
   const { pauses } = valuesIn<{ pauses: readonly FormerPause[] }>(entry, entry.before, ['pauses']);
   return new Map(
-    pauses.flatMap(({ taskType, source, until, reason }) => {
+    pauses.flatMap(({ taskType, source, until, reason, maintenanceId = null }) => {
       const seconds = Math.ceil((Date.parse(until) - nowMs) / 1000);
-      return source === 'operator' && seconds > 0 ? [[taskType, { seconds, reason }] as const] : [];
+      // A maintenance window lasts by itself.
+      return source === 'operator' && maintenanceId === null && seconds > 0
+        ? [[taskType, { seconds, reason }] as const]
+        : [];
     }),
   );
 }

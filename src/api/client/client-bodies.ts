@@ -36,6 +36,7 @@ export type InitStateBody = Wire<schedule.InitState>;
 export type ConcurrencyBody = Wire<limits.ConcurrencyLimit>;
 export type ResetBody = Wire<limits.SlotReset>;
 export type PauseBody = Wire<limits.PauseReport>;
+export type MaintenanceBody = Wire<limits.MaintenanceReport>;
 export type HealthReasonBody = OverviewBody['health_reasons'][number];
 export type ConfigBody = Wire<schedule.ConfigReport>;
 export type AlertRuleBody = Wire<alerts.AlertRuleReport>;
@@ -82,6 +83,16 @@ export type StopQuery = TimeQuery &
 /** Cards with these attributes. */
 export type Selection = Open<Wire<CardSelection>>;
 export type CardQuery = Open<Wire<CardFilter>>;
+export interface MaintenanceRequest {
+  /** null or absent: all task types. */
+  readonly task_type?: string | null;
+  /** null or absent: the whole fleet. */
+  readonly carrier_id?: number | null;
+  /** RFC 3339. */
+  readonly from: string;
+  readonly seconds: number;
+  readonly reason: string;
+}
 export type PauseArgs = [taskType: string, seconds: number, reason: string];
 export type ConfigRequest = Wire<NewConfig>;
 /** The fields that are to change. */

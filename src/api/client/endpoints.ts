@@ -68,6 +68,9 @@ export const ENDPOINTS = {
     'task_type seconds reason',
   ),
   resume: remove<bodies.ItemsBody<bodies.PauseBody>, [taskType: string]>('/polling-pauses', 'task_type'),
+  maintenance: get<bodies.ItemsBody<bodies.MaintenanceBody>>('/maintenance'),
+  planMaintenance: post<bodies.MaintenanceBody, [bodies.MaintenanceRequest]>('/maintenance', '*'),
+  cancelMaintenance: remove<bodies.MaintenanceBody, [id: number]>('/maintenance/:id'),
 
   configs: list<bodies.ConfigBody>('/polling-configs'),
   config: get<bodies.ConfigBody, [id: number]>('/polling-configs/:id'),

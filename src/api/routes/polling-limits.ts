@@ -1,18 +1,27 @@
 // What holds the polling of task types back: /api/admin/polling-concurrency, their limits, and the reset of a leaked running
-// count (operations interface, sections 2.2 and 4); /api/admin/polling-pauses, pauses by operators and by the gateway.
+// count (operations interface, sections 2.2 and 4); /api/admin/polling-pauses, pauses by operators and by the gateway; and
+// /api/admin/maintenance, windows planned ahead.
 import { z } from 'zod';
 import {
   MAX_CONCURRENCY_BOUNDS,
   PAUSABLE,
   PAUSE_SECONDS_BOUNDS,
 } from '../../domain/limits/operator-limits.ts';
+import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import { MAINTENANCE_SECONDS_BOUNDS } from '../../domain/schedule/maintenance.ts';
 import { type ConcurrencyOperations, limitVersion } from '../../operations/limits/concurrency.ts';
-import { concurrencyLimit, pauseReport, slotReset } from '../../operations/limits/limits-report.ts';
+import {
+  concurrencyLimit,
+  maintenanceReport,
+  pauseReport,
+  slotReset,
+} from '../../operations/limits/limits-report.ts';
+import type { MaintenanceOperations } from '../../operations/limits/maintenance.ts';
 import type { PauseOperations } from '../../operations/limits/pauses.ts';
 import { ENDPOINTS } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, itemsOf, pageOf, pageQuery, paginate, type Serve } from '../schemas/answers.ts';
-import { body, oneOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, idOf, instant, oneOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
 
 const answers = answersOf('polling-concurrency');
 const params = z.object({ task_type: taskType });
@@ -80,5 +89,39 @@ export function pollingPauseRoutes(serve: Serve, pauses: PauseOperations): void 
       querystring: z.object({ task_type: pausedTypes.default('all') }),
     }),
     async ({ actor, query }) => ({ items: await pauses.resume(actor, query.taskType) }),
+  );
+}
+
+const maintenanceAnswers = answersOf('maintenance');
+const order = body({
+  task_type: taskType.nullable().default(null),
+  carrier_id: wholeNumber(SELECTION_BOUNDS).nullable().default(null),
+  from: instant,
+  seconds: wholeNumber(MAINTENANCE_SECONDS_BOUNDS),
+  reason,
+});
+
+export function maintenanceRoutes(serve: Serve, maintenance: MaintenanceOperations): void {
+  serve(
+    ENDPOINTS.maintenance,
+    maintenanceAnswers('List maintenance windows that are planned or in force', itemsOf(maintenanceReport)),
+    async () => ({ items: await maintenance.list() }),
+  );
+  serve(
+    ENDPOINTS.planMaintenance,
+    maintenanceAnswers(
+      'Plan a maintenance window: the task type is not polled in it, of all cards or of one carrier',
+      maintenanceReport,
+      { body: order },
+      { status: 201 },
+    ),
+    ({ actor, body: { from: startsAtMs, ...rest } }) => maintenance.plan(actor, { ...rest, startsAtMs }),
+  );
+  serve(
+    ENDPOINTS.cancelMaintenance,
+    maintenanceAnswers('Cancel a planned window, or end one that is in force', maintenanceReport, {
+      params: z.object({ id: idOf('a maintenance window') }),
+    }),
+    ({ actor, params }) => maintenance.cancel(actor, params.id),
   );
 }

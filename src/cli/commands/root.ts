@@ -13,6 +13,7 @@ import { demo } from './demo.ts';
 import { doctor } from './doctor/doctor.ts';
 import { gateway } from './gateway.ts';
 import { concurrency } from './limits/concurrency.ts';
+import { maintenance } from './limits/maintenance.ts';
 import { pause, resume } from './limits/pause.ts';
 import { logs } from './logs.ts';
 import { migrate } from './migrate.ts';
@@ -49,6 +50,7 @@ export const ROOT: CommandSpec = {
     concurrency,
     pause,
     resume,
+    maintenance,
     configs,
     cleanup,
     trigger,

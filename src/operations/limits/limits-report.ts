@@ -84,5 +84,18 @@ export const pauseReport = report('Pause', {
   by: z.string().describe('The caller of the API, or the instance that the gateway answered'),
   since: z.date(),
   until: z.date(),
+  maintenanceId: z.int().nullable().describe('The maintenance window that it is; null: it is none'),
 });
 export type PauseReport = ReportOf<typeof pauseReport>;
+
+export const maintenanceReport = report('Maintenance', {
+  id: z.int(),
+  taskType: taskType.nullable().describe('null: all task types'),
+  carrierId: z.int().nullable().describe('null: the whole fleet'),
+  startsAt: z.date(),
+  endsAt: z.date().describe('The first instant after it'),
+  state: z.enum(['planned', 'running']),
+  reason: z.string(),
+  by: z.string().describe('Who planned it'),
+});
+export type MaintenanceReport = ReportOf<typeof maintenanceReport>;

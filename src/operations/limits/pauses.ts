@@ -3,7 +3,9 @@
 import type { Actor } from '../../domain/audit.ts';
 import { dated } from '../../domain/date-of.ts';
 import type { Pausable } from '../../domain/limits/operator-limits.ts';
+import { windowOfPause } from '../../domain/schedule/maintenance.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import { CardpollError } from '../../platform/errors.ts';
 import { bringIntoForce } from '../../store/ports/in-force.ts';
 import type { Pause } from '../../store/ports/live/work-queue.ts';
 import type { OperationMeans } from '../means.ts';
@@ -43,19 +45,27 @@ export class PauseOperations {
         after: { seconds, reason },
       });
       const { name: by } = actor;
-      return types.map((type) => ({ taskType: type, source: 'operator' as const, reason, by, since, until }));
+      return types.map((type) => ({
+        ...{ taskType: type, source: 'operator' as const, reason, by, since, until },
+        maintenanceId: null,
+      }));
     });
     await afterRecord(() => bringIntoForce(this.deps, types));
     return pauses;
   }
 
-  /** Ends every pause of a task type, including one that the gateway asked for. @returns the pauses that were ended. */
+  /**
+   * Ends every pause of a task type, including one that the gateway asked for. @returns the pauses that were ended.
+   * @throws CardpollError `conflict` in a maintenance window, which is cancelled by its id: a colleague may count on it.
+   */
   async resume(actor: Actor, taskType: Pausable): Promise<PauseReport[]> {
     const types = typesOf(taskType);
     const ofGateway = (await this.list()).filter(
       (pause) => pause.source === 'gateway' && types.includes(pause.taskType),
     );
     const pauses = inOrder([...(await this.#ofOperators(types)), ...ofGateway]);
+    const window = pauses.find(({ maintenanceId }) => maintenanceId !== null);
+    if (window !== undefined) throw inMaintenance(window);
     if (pauses.length === 0) return [];
     await this.deps.audit.change(actor, async ({ configs }, note) => {
       await configs.endPauses(types);
@@ -76,10 +86,11 @@ export class PauseOperations {
     const lost = types.flatMap((taskType) => {
       const { pause } = record[taskType];
       if (pause === null || inForce.some((one) => one.taskType === taskType)) return [];
-      const { reason, by, leftMs, lastsMs } = pause;
+      const { id, reason, by, leftMs, lastsMs } = pause;
+      const maintenanceId = windowOfPause(id);
       const untilMs = nowMs + leftMs;
       const times = { since: new Date(untilMs - lastsMs), until: new Date(untilMs) };
-      return [{ taskType, source: 'operator' as const, reason, by, ...times }];
+      return [{ taskType, source: 'operator' as const, reason, by, ...times, maintenanceId }];
     });
     return inOrder([...inForce.filter((one) => types.includes(one.taskType)), ...lost]);
   }
@@ -90,7 +101,16 @@ function typesOf(taskType: Pausable): readonly TaskType[] {
 }
 
 export function pauseReports(pauses: readonly Pause[]): PauseReport[] {
-  return inOrder(pauses.map(({ id: _, ...pause }) => dated(pause)));
+  return inOrder(pauses.map(({ id, ...pause }) => ({ ...dated(pause), maintenanceId: windowOfPause(id) })));
+}
+
+function inMaintenance({ maintenanceId: id, taskType, until }: PauseReport): CardpollError {
+  return new CardpollError(
+    'conflict',
+    'in_maintenance',
+    `${taskType} is in maintenance ${id} until ${until.toISOString()}, and no pause was ended`,
+    { hint: `\`cardpoll maintenance cancel ${id}\` ends it` },
+  );
 }
 
 /** By task type, the longest remaining one first. */

@@ -25,3 +25,4 @@ export { default as '0023_stopped_within' } from './migrations/0.4/0023_stopped_
 export { default as '0024_receivers' } from './migrations/0.4/0024_receivers.sql';
 export { default as '0025_pending_orders' } from './migrations/0.4/0025_pending_orders.sql';
 export { default as '0026_present_cause' } from './migrations/0.4/0026_present_cause.sql';
+export { default as '0027_maintenance' } from './migrations/0.4/0027_maintenance.sql';

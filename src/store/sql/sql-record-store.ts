@@ -18,6 +18,7 @@ import { sqlMigrations } from './migrator.ts';
 import { sqlOrders } from './orders/orders.ts';
 import { sqlResults } from './results/results.ts';
 import { sqlConfigs } from './schedule/configs.ts';
+import { sqlMaintenance } from './schedule/maintenance.ts';
 import { sqlShift } from './shift/shift.ts';
 import file from './sql-record-store.sql';
 import { sqlResumes } from './stops/resumes.ts';
@@ -58,6 +59,7 @@ export function sqlRecordStore(
     resumes: sqlResumes(client),
     orders: sqlOrders(client),
     configs: sqlConfigs(kept),
+    maintenance: sqlMaintenance(kept),
     alerts: sqlAlerts(kept),
     triggers: sqlTriggers(client),
     cleanup: sqlCleanup(client),

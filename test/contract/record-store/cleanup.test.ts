@@ -79,6 +79,7 @@ describeRecordStore('cleanup', (db) => {
         'cleanup_run_items', // go with their run
         'concurrency_configs',
         'fleet',
+        'maintenance_windows', // those that have been over for a week go with the next look
         'made_changes', // for a day: the oldest go with the next one
         'manual_trigger_cards', // go with the results
         'pauses', // one row of each task type

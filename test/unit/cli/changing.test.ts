@@ -19,6 +19,7 @@ const PAUSE = {
   by: 'operator/0',
   since: '2026-11-21T10:00:00.000Z',
   until: '2026-11-21T10:10:00.000Z',
+  maintenance_id: null,
 };
 const LIMIT = {
   task_type: 'realname',

@@ -129,6 +129,7 @@ const PAUSE = {
   since: LONG_AGO,
   until: '2026-11-28T09:59:59.000Z',
   reason: CJK,
+  maintenance_id: null,
 };
 const SILENCE = {
   ...{ id: LARGEST, rule_id: LARGEST, rule_type: 'stop_unconfirmed', task_type: 'carddata' },

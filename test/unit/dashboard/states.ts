@@ -106,6 +106,7 @@ export const TROUBLED: Bodies['overview'] = {
     by: 'vm-with-a-very-long-name-1234567890',
     since: at(10),
     until: at(-604_800),
+    maintenance_id: null,
   })),
   tasks: TASK_TYPES.map((taskType) =>
     task(taskType, {

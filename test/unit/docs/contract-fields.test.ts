@@ -9,7 +9,11 @@ import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { alertReport, alertRuleReport } from '../../../src/operations/alerts/alert-reports.ts';
 import { cardReport, importReport } from '../../../src/operations/cards/card-report.ts';
 import { cleanupPreview, cleanupProgress, retention } from '../../../src/operations/cleanup-report.ts';
-import { concurrencyLimit, slotReset } from '../../../src/operations/limits/limits-report.ts';
+import {
+  concurrencyLimit,
+  maintenanceReport,
+  slotReset,
+} from '../../../src/operations/limits/limits-report.ts';
 import { plan } from '../../../src/operations/plan/plan-report.ts';
 import { configReport, initState } from '../../../src/operations/schedule/schedule-report.ts';
 import { shiftReport } from '../../../src/operations/shift/shift-report.ts';
@@ -31,6 +35,11 @@ const SECTIONS: ReadonlyArray<readonly [title: string, reports: readonly z.ZodTy
   ['Statistics', [overview, initState], 'GET polling stats queues init progress gateway'],
   ['Plan', [plan], 'cards add interval carddata package'],
   ['Concurrency', [concurrencyLimit, slotReset], 'reset'],
+  [
+    'Maintenance',
+    [maintenanceReport],
+    'GET maintenance POST from seconds maintenance_overlaps maintenance_id resume in_maintenance',
+  ],
   ['Polling configs', [configReport], ''],
   ['Alert rules and history', [alertRuleReport, alertReport], 'standard'],
   ['Cleanup', [retention, cleanupPreview, cleanupProgress], 'preview trigger progress'],

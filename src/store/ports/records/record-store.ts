@@ -12,6 +12,7 @@ import type { AlertRecords } from './alert-records.ts';
 import type { AuditRecords, MadeChanges } from './audit-records.ts';
 import type { CardRecords } from './card-records.ts';
 import type { CleanupRecords } from './cleanup-records.ts';
+import type { MaintenanceRecords } from './maintenance-records.ts';
 import type { OrderRecords } from './order-records.ts';
 import type { ResumeRecords } from './resume-records.ts';
 import type { ShiftRecords } from './shift-records.ts';
@@ -28,6 +29,7 @@ export interface RecordStore {
   readonly resumes: ResumeRecords;
   readonly orders: OrderRecords;
   readonly configs: ConfigRecords;
+  readonly maintenance: MaintenanceRecords;
   readonly alerts: AlertRecords;
   readonly triggers: TriggerRecords;
   readonly cleanup: CleanupRecords;
@@ -175,7 +177,10 @@ export interface ConfigRecords {
   update(id: number, patch: Partial<Omit<PollingConfig, 'id'>>): Promise<PollingConfig | null>;
   /** @returns the removed config, or null for an unknown id. */
   remove(id: number): Promise<PollingConfig | null>;
-  /** @returns the limits and the operators' pauses of record; the live store has what is in force (store/ports/in-force.ts). */
+  /**
+   * @returns the limits and the operators' pauses of record; the live store has what is in force (store/ports/in-force.ts). A maintenance
+   * window of the whole fleet is a pause; of several the one that ends last counts.
+   */
   ofRecord(): Promise<Record<TaskType, OfRecord>>;
   setConcurrency(taskType: TaskType, max: number): Promise<void>;
   /** Pauses task types from now, in place of the operators' pauses before. */

@@ -35,13 +35,21 @@ ON CONFLICT (task_type) DO UPDATE SET max_concurrency = excluded.max_concurrency
 
 -- name: configs.ofRecord
 -- Limit and pause of each task type; id and the rest are NULL where operators have paused nothing. The microseconds of its begin
--- name a pause.
-SELECT task_types.task_type, max_concurrency, (extract(epoch FROM since) * 1000000)::bigint::text AS id,
-  extract(epoch FROM until - since)::double precision * 1000 AS lasts_ms,
-  extract(epoch FROM until - clock_timestamp())::double precision * 1000 AS left_ms, reason, paused_by AS by
+-- name a pause. A maintenance window of the whole fleet is a pause; the one that ends last counts.
+SELECT task_types.task_type, max_concurrency, held.id,
+  extract(epoch FROM held.until - held.since)::double precision * 1000 AS lasts_ms,
+  extract(epoch FROM held.until - clock_timestamp())::double precision * 1000 AS left_ms, held.reason, held.by
 FROM task_types
 LEFT JOIN concurrency_configs c ON c.task_type = task_types.task_type
-LEFT JOIN pauses ON pauses.task_type = task_types.task_type AND until > clock_timestamp()
+LEFT JOIN LATERAL (
+  SELECT (extract(epoch FROM p.since) * 1000000)::bigint::text AS id, p.since, p.until, p.reason, p.paused_by AS by
+  FROM pauses p WHERE p.task_type = task_types.task_type AND p.until > clock_timestamp()
+  UNION ALL
+  SELECT 'maintenance ' || w.id, w.starts_at, w.ends_at, w.reason, w.planned_by FROM maintenance_windows w
+  WHERE w.over_at IS NULL AND w.carrier_id IS NULL AND coalesce(w.task_type, task_types.task_type) = task_types.task_type
+    AND w.starts_at <= clock_timestamp() AND w.ends_at > clock_timestamp()
+  ORDER BY until DESC, id LIMIT 1
+) AS held ON true
 
 -- name: configs.pause
 -- $1 task types, $2 seconds, $3 reason, $4 the operator. Each pause of a type begins after the one before it, whatever the clock says.

@@ -298,6 +298,7 @@ describe('a card held back', () => {
       reason: 'maintenance',
       since: new Date(NOW - 1),
       until: new Date(NOW + 600_000),
+      maintenanceId: null,
     } as const;
     expect(explain({ pauses: [pause] })).toMatchObject({
       state: 'paused',
@@ -454,7 +455,13 @@ it('finds nothing wrong where a slow rate limit allows no poll for ten seconds',
 });
 
 describe('the sentences about a card', () => {
-  const PAUSE = { taskType: 'realname', source: 'operator', by: 'ops', reason: '' } as const;
+  const PAUSE = {
+    taskType: 'realname',
+    source: 'operator',
+    by: 'ops',
+    reason: '',
+    maintenanceId: null,
+  } as const;
   const BREAKER = { interface: 'flow', breaker: 'open', instances: 1 } as const;
   const queued = (lateMs: number, before: number) => place({ queued: { dueAtMs: NOW - lateMs, before } });
   const disabled = config(1, { status: 0 });

@@ -281,7 +281,10 @@ it('stops are summed over the carriers', () => {
 describe('what is open', () => {
   it('has pauses and silences by their end', () => {
     const by = { by: 'op2', reason: 'import' };
-    const pause = { taskType: 'package' as const, source: 'operator' as const, since: date('01:00') };
+    const pause = {
+      ...{ taskType: 'package' as const, source: 'operator' as const, since: date('01:00') },
+      maintenanceId: null,
+    };
     const silence = { id: 5, ruleId: 3, ruleType: null, taskType: 'realname' as const, since: date('02:00') };
     const { open } = night({
       live: { ...LIVE, pauses: [{ ...pause, ...by, until: date('09:00') }] },
