@@ -1,7 +1,11 @@
 // THE table of causes: which reason can follow from which other reason, and what a change of an operator can bring about. Used by
-// reason-order.ts, which orders the reasons, by change-before.ts, which looks for changes, and by the alerts. Pure.
+// reason-order.ts, which orders the reasons, by change-before.ts, which looks for changes, and by the alerts. Also what a pause that has
+// ended leaves behind. Pure.
 import { ACCESS_FAULTS, type FaultKind } from '../domain/gateway-fault.ts';
+import type { CatchingUp } from '../domain/limits/resume-ramp.ts';
 import type { ReasonCode } from '../domain/reasons.ts';
+import { spanWords } from '../domain/words.ts';
+import type { Cause } from './reason.ts';
 
 /** Cards come due faster than they are polled. */
 export const QUEUES = ['queue_backlog', 'concurrency_usage', 'interval_missed'] as const;
@@ -76,4 +80,21 @@ function placeIn(table: Table, { code }: Explainable, reason: string): number {
   return table.findIndex(
     ([cause, follows]) => cause === code && (follows as readonly string[]).includes(reason),
   );
+}
+
+/** What is late after a pause follows from it. */
+const OF_A_PAUSE: readonly ReasonCode[] = [...QUEUES, 'nothing_polled', 'overloaded', 'limit_reduced'];
+/** In the first minute the means of the last seconds are still of the pause, and all that waited is polled at once. */
+const OF_ITS_FIRST_MINUTE: readonly ReasonCode[] = [
+  ...OF_A_PAUSE.filter((code) => code !== 'queue_backlog'),
+  ...(['avg_duration', 'gateway_slow', 'pace_short', 'polls_held'] as const),
+];
+
+/** A pause that ends wakes no one for what it leaves behind. */
+export function easedAfterPause(cause: Cause, catching: CatchingUp | null): Cause[] {
+  if (catching === null) return [cause];
+  if (catching.isFirst && OF_ITS_FIRST_MINUTE.includes(cause.code)) return [];
+  if (!OF_A_PAUSE.includes(cause.code)) return [cause];
+  const text = `${cause.text}; catching up after a pause of ${spanWords(catching.pausedMs / 1000)}`;
+  return [{ ...cause, severity: 'warning', text }];
 }

@@ -2,10 +2,13 @@
 // metrics and the doctor (operations) take theirs from here, so this layer knows neither. Built by wiring.ts; opens nothing.
 
 import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
+import type { OfRecord } from '../domain/limits/in-force.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../domain/limits/operator-limits.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
+import { catchingUp } from '../domain/limits/resume-ramp.ts';
 import type { GrowthHistory } from '../domain/results/usage-growth.ts';
 import { CardCounts } from '../domain/schedule/card-counts.ts';
+import { isInForce, type MaintenanceWindow, shownNow } from '../domain/schedule/maintenance.ts';
 import { ConfigMatcher } from '../domain/schedule/polling-config.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
 import { askPerTaskType, perTaskType, type TaskType } from '../domain/task-type.ts';
@@ -59,6 +62,7 @@ export class FleetHealth {
   readonly #clockGap;
   readonly #ofRecord;
   readonly #configs;
+  readonly #windows;
   readonly #growth;
 
   constructor(private readonly means: HealthMeans) {
@@ -69,6 +73,7 @@ export class FleetHealth {
     this.#lockHolders = new PatientReading(() => records.lockHolders(), clock);
     this.#ofRecord = new PatientReading(() => records.configs.ofRecord(), clock);
     this.#configs = new PatientReading(() => records.configs.list(), clock);
+    this.#windows = new PatientReading(() => records.maintenance.open(), clock);
     this.#growth = new PatientReading(() => live.stats.usageGrowth(), clock);
     this.#clockGap = new PatientReading(() => readClockGap(live, records), clock);
   }
@@ -100,7 +105,8 @@ export class FleetHealth {
       );
     const tasks = measured.map((task) => ({ ...task, reasons: ordered(task.reasons) }));
     const capacity = fleetCapacityOf(tasks, surroundings.rateLimits, cardsPerCall);
-    return { ...surroundings, init, tasks, capacity, reasons: ordered(found) };
+    const maintenance = shownNow(facts.windows, surroundings.nowMs);
+    return { ...surroundings, init, tasks, capacity, maintenance, reasons: ordered(found) };
   }
 
   /** What alert rules watch besides the polls. */
@@ -130,12 +136,14 @@ export class FleetHealth {
 
   async #facts(): Promise<Facts> {
     const { live } = this.means;
-    const [readings, limits, { counted }, configs, growth] = await Promise.all([
+    const [readings, limits, { counted }, configs, growth, record, windows] = await Promise.all([
       this.read(),
       askPerTaskType((taskType) => live.work.limitRecord(taskType)),
       live.coordination.reconciliation(),
       this.#configs.read(),
       this.#growth.read(),
+      this.#ofRecord.read(),
+      this.#windows.read(),
     ]);
     return {
       readings,
@@ -143,21 +151,26 @@ export class FleetHealth {
       cards: new CardCounts(counted),
       matcher: new ConfigMatcher(configs ?? []),
       growth,
+      record,
+      windows: windows ?? [],
     };
   }
 
   /** The reasons of each task type in no order yet. */
   #tasks(surroundings: Surroundings, facts: Facts): Array<Omit<TaskJudgement, 'reasons'> & Unordered> {
     const { nowMs, instances, gateway, pauses, stops, since, rateLimits } = surroundings;
-    const { readings, limits, cards, matcher, growth } = facts;
+    const { readings, limits, cards, matcher, growth, record, windows } = facts;
     const cutOff = cutOffFrom(instances, nowMs);
     const fault = presentFaultOf(instances);
     const demand = perTaskType((taskType) => readings[taskType].metrics.schedule.demandPerSecond);
     const tasks = perTaskType((taskType) => {
+      const own = pauses.filter((pause) => pause.taskType === taskType);
       const judged = judgeTask(readings[taskType], {
         instances,
         starting: isStarting(instances, nowMs),
-        pauses: pauses.filter((pause) => pause.taskType === taskType),
+        pauses: own,
+        catching: catchingUp(record?.[taskType].lastPause ?? null, own.length > 0, nowMs),
+        maintained: carriersIn(windows, taskType, nowMs),
         nowMs,
         breakers: heldInterfacesOf(taskType, gateway),
         followUps: heldFollowUpsOf(taskType, gateway),
@@ -191,8 +204,19 @@ interface Facts {
   readonly matcher: ConfigMatcher;
   /** null: not known. */
   readonly growth: GrowthHistory | null;
+  readonly record: Readonly<Record<TaskType, OfRecord>> | null;
+  /** Maintenance that is planned or in force. */
+  readonly windows: readonly MaintenanceWindow[];
 }
 type Surroundings = Awaited<ReturnType<typeof readSurroundings>>;
+
+function carriersIn(windows: readonly MaintenanceWindow[], taskType: TaskType, nowMs: number): number[] {
+  return windows.flatMap((one) =>
+    one.carrierId !== null && (one.taskType ?? taskType) === taskType && isInForce(one, nowMs)
+      ? [one.carrierId]
+      : [],
+  );
+}
 
 /** Facts of the fleet that concern every task type. `nowMs` by the live store's clock, which dates most of them. */
 async function readSurroundings(

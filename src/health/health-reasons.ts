@@ -15,18 +15,21 @@ import {
   worst,
 } from '../domain/health.ts';
 import { NOT_IN_FORCE } from '../domain/limits/in-force.ts';
+import type { CatchingUp } from '../domain/limits/resume-ramp.ts';
 import { percentDown } from '../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
 import { type CarrierCards, cardsOfCarriers } from '../domain/schedule/card-counts.ts';
+import { windowOfPause } from '../domain/schedule/maintenance.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { cardCount, countWords, span, spanWords } from '../domain/words.ts';
 import type { Pause } from '../store/ports/live/work-queue.ts';
 import type { LimitAdvice } from './advisor.ts';
 import { type PaceNeed, paceShortText } from './capacity.ts';
+import { easedAfterPause } from './explains.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
 import { breakerWords, type InterfaceReport, interfaceWords, type PresentFault } from './gateway-report.ts';
 import { type LatencyInputs, latencyReasons } from './latency-reasons.ts';
-import { type ReadingCounts, readingReasons } from './reading-reasons.ts';
+import { doubtReasons, type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import type { Cause, HealthReason } from './reason.ts';
 import { mergedReasons } from './reason-order.ts';
 import { type StopFigures, stopReasons } from './stop-figures.ts';
@@ -38,6 +41,8 @@ export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | '
 
 /** Start of each reason by its name (see reasonName), epoch milliseconds. */
 type ReasonsSince = ReadonlyMap<string, number>;
+
+type ReasonedPause = Pick<Pause, 'id' | 'source' | 'by' | 'reason' | 'untilMs'>;
 
 type HeldInterface = Pick<
   InterfaceReport,
@@ -77,7 +82,9 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyIn
   readonly advice: LimitAdvice;
   /** Limits and pauses of record are in force. */
   readonly inForce: boolean;
-  readonly pauses: ReadonlyArray<Pick<Pause, 'source' | 'by' | 'reason' | 'untilMs'>>;
+  readonly pauses: readonly ReasonedPause[];
+  /** After a pause; null or absent: what is late has another cause. */
+  readonly catching?: CatchingUp | null;
   readonly nowMs: number;
   /** Every instance started less than a minute ago. */
   readonly starting: boolean;
@@ -121,9 +128,10 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...intervalReasons(inputs),
     ...limitReasons(inputs),
     ...unselectedReasons(inputs),
-    ...doubtReasons(inputs),
+    ...doubtReasons(inputs.inDoubt ?? []),
   ];
-  const own = inputs.starting ? causes.map(calmed) : causes;
+  const eased = causes.flatMap((cause) => easedAfterPause(cause, inputs.catching ?? null));
+  const own = inputs.starting ? eased.map(calmed) : eased;
   return own.map((cause) => dated(cause, inputs.taskType, inputs.since));
 }
 
@@ -154,7 +162,7 @@ function dated(
 
 interface FleetHealthInputs extends Omit<FleetState, 'clocksDifferSinceMs' | 'isLate'> {
   readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
-  readonly pauses: ReadonlyArray<Pick<Pause, 'source' | 'by' | 'reason' | 'untilMs'>>;
+  readonly pauses: ReadonlyArray<Omit<ReasonedPause, 'id'>>;
   readonly since: ReasonsSince;
 }
 
@@ -188,13 +196,18 @@ function inForceReasons({ inForce, starting }: TaskHealthInputs): Cause[] {
 }
 
 function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
-  return pauses.map(({ source, by, reason, untilMs }) => ({
-    code: 'paused',
-    // Operators know what they paused; a pause that the gateway asked for is news.
-    severity: source === 'operator' ? 'warning' : 'alert',
-    text: `paused for ${span(Math.max(0, Math.ceil((untilMs - nowMs) / 1000)))} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
-    command: `cardpoll resume ${taskType}`,
-  }));
+  return pauses.map(({ id, source, by, reason, untilMs }) => {
+    const window = windowOfPause(id);
+    const what = window === null ? 'paused' : `in maintenance ${window}`;
+    const left = span(Math.max(0, Math.ceil((untilMs - nowMs) / 1000)));
+    return {
+      code: 'paused',
+      // Operators know what they paused; a pause that the gateway asked for is news.
+      severity: source === 'operator' ? 'warning' : 'alert',
+      text: `${what} for ${left} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
+      command: window === null ? `cardpoll resume ${taskType}` : `cardpoll maintenance cancel ${window}`,
+    };
+  });
 }
 
 function breakerReasons({ breakers, followUps, cutOff, present, nowMs }: TaskHealthInputs): Cause[] {
@@ -367,23 +380,6 @@ function unselectedReasons({ taskType, unselected = [] }: TaskHealthInputs): Cau
   const words = cardsOfCarriers(unselected, (cards) => cardCount(cards));
   const text = `${words}: not polled, as no enabled ${taskType} config selects them`;
   return [{ code: 'cards_unselected', severity: 'warning', text, command: 'cardpoll configs' }];
-}
-
-/** A warning: what such a card uses is not counted, until its counter is believed. */
-function doubtReasons({ inDoubt = [] }: TaskHealthInputs): Cause[] {
-  if (inDoubt.length === 0) return [];
-  const words = cardsOfCarriers(inDoubt, (cards) => cardCount(cards));
-  const text =
-    `${words}: their counters fell below what they had shown, and count nothing until they have grown for a day; ` +
-    'compare some with the carrier';
-  return [
-    {
-      code: 'counters_in_doubt',
-      severity: 'warning',
-      text,
-      command: 'cardpoll gateway try --interface flow',
-    },
-  ];
 }
 
 function paceReasons(inputs: TaskHealthInputs): Cause[] {

@@ -7,8 +7,9 @@
 
 import type { UsageMonth } from '../domain/cards/usage-month.ts';
 import { percentDown, roundedMb } from '../domain/numbers.ts';
+import { type CarrierCards, cardsOfCarriers } from '../domain/schedule/card-counts.ts';
 import type { StopMode } from '../domain/stops/stop.ts';
-import { grouped, spanWords } from '../domain/words.ts';
+import { cardCount, grouped, spanWords } from '../domain/words.ts';
 import type { StatsReading } from '../store/ports/live/poll-stats.ts';
 import type { Cause } from './reason.ts';
 
@@ -92,5 +93,22 @@ function implausibleWords({ succeeded: total, seconds, implausible }: StatsReadi
   if (implausibleReasons(counts).length === 0) return [];
   return [
     `${implausible} of ${total} readings of the fleet were not believed in the last five minutes: if its own are among them, its log lines have implausible_mb`,
+  ];
+}
+
+/** A warning: what such a card uses is not counted, until its counter is believed. */
+export function doubtReasons(inDoubt: readonly CarrierCards[]): Cause[] {
+  if (inDoubt.length === 0) return [];
+  const words = cardsOfCarriers(inDoubt, (cards) => cardCount(cards));
+  const text =
+    `${words}: their counters fell below what they had shown, and count nothing until they have grown for a day; ` +
+    'compare some with the carrier';
+  return [
+    {
+      code: 'counters_in_doubt',
+      severity: 'warning',
+      text,
+      command: 'cardpoll gateway try --interface flow',
+    },
   ];
 }

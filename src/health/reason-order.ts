@@ -114,6 +114,8 @@ export function mergedReasons(
   return mergedPauses(mergedGateway(reasons, slowSinceMs), pauses);
 }
 
+const RESUME = 'cardpoll resume';
+
 /** One reason, and the one command that ends it, where all pauses are one: an operator usually pauses all task types. */
 function mergedPauses(
   reasons: readonly HealthReason[],
@@ -125,7 +127,8 @@ function mergedPauses(
   if (one === undefined) return reasons;
   const isWhole = paused.length === TASK_TYPES.length;
   const text = isWhole ? `polling is ${withoutNames(one.text)}` : one.text;
-  return [{ ...one, text, command: 'cardpoll resume' }, ...reasons.filter(({ code }) => code !== 'paused')];
+  const command = one.command?.startsWith(RESUME) === true ? RESUME : one.command;
+  return [{ ...one, text, command }, ...reasons.filter(({ code }) => code !== 'paused')];
 }
 
 /**

@@ -25,6 +25,7 @@ type LimitedReading = TaskReading & { readonly counts: LimitedCounts };
 type TaskSurroundings = Pick<
   TaskHealthInputs,
   | 'pauses'
+  | 'catching'
   | 'nowMs'
   | 'starting'
   | 'breakers'
@@ -39,6 +40,8 @@ type TaskSurroundings = Pick<
 > &
   Pick<TaskHealthInputs['readings'], 'stopMode'> & {
     readonly instances: Parameters<typeof heldBackBy>[1] & Parameters<typeof isOwnSideWell>[0];
+    /** Carriers of which no card is polled now. */
+    readonly maintained: readonly number[];
     /** What the leader knows about its limit; null: nothing yet. */
     readonly limit: LimitRecord | null;
     /** Of usage; null: not known, or the task type reads none. */
@@ -49,7 +52,7 @@ export type TaskJudgement = ReturnType<typeof judgeTask>;
 
 export function judgeTask(
   reading: LimitedReading,
-  { stopMode, instances, limit, growth, ...surroundings }: TaskSurroundings,
+  { stopMode, instances, limit, growth, maintained, ...surroundings }: TaskSurroundings,
 ) {
   const { counts, stats, metrics } = reading;
   const { window, recent } = stats;
@@ -109,7 +112,10 @@ export function judgeTask(
     judgedSeconds: judged.seconds,
     present: { successRate: pollRatesOf(stats.lately).successRate, seconds: stats.lately.seconds },
     failedBy,
-    outlyingCarriers: outlyingCarriersOf({ ...window, failed: window.failed - held }),
+    // What failed before a maintenance began is not news.
+    outlyingCarriers: outlyingCarriersOf({ ...window, failed: window.failed - held }).filter(
+      ({ carrierId }) => !maintained.includes(carrierId),
+    ),
     drainSeconds: capacity.drainSeconds,
     advice,
     limit,
@@ -118,7 +124,8 @@ export function judgeTask(
     durations: stats.now.durations,
   });
   // usualMs is what a successful poll usually takes; null: not known yet.
-  return { ...reading, taskType, capacity, advice, usualMs: usual?.meanMs ?? null, reasons };
+  const isResuming = surroundings.catching?.isFirst === true;
+  return { ...reading, taskType, capacity, advice, usualMs: usual?.meanMs ?? null, isResuming, reasons };
 }
 
 /**

@@ -52,7 +52,8 @@ export function taskConditionsOf({
   gateway,
   reasons,
   pauses,
-}: Pick<Judged, 'nowMs' | 'gateway' | 'reasons' | 'pauses'>): TaskConditions {
+  tasks,
+}: Pick<Judged, 'nowMs' | 'gateway' | 'reasons' | 'pauses' | 'tasks'>): TaskConditions {
   return perTaskType((taskType) => {
     const opened = heldInterfacesOf(taskType, gateway).flatMap(({ breaker, since }) =>
       breaker === 'open' && since !== null ? since.getTime() : [],
@@ -60,9 +61,16 @@ export function taskConditionsOf({
     return {
       reasons: reasonsOf(taskType, withRoots(reasons)),
       breakerOpenSeconds: opened.length === 0 ? 0 : Math.max(0, nowMs - Math.min(...opened)) / 1000,
-      pausedByOperator: pauses.some((pause) => pause.taskType === taskType && pause.source === 'operator'),
+      pausedByOperator:
+        pauses.some((pause) => pause.taskType === taskType && pause.source === 'operator') ||
+        resuming(tasks).includes(taskType),
     };
   });
+}
+
+/** What the last seconds show of these is still of a pause. */
+function resuming(tasks: Judged['tasks']): TaskType[] {
+  return tasks.filter(({ isResuming }) => isResuming).map(({ taskType }) => taskType);
 }
 
 const POLLED_PERCENT = RULE_TYPE_FACTS.polling_stalled.usual.threshold;
@@ -86,7 +94,10 @@ export function brokenPromise(judged: Omit<Judged, 'gateway'>): string | null {
   if (sum(tasks.map(({ metrics }) => metrics.schedule.demandPerSecond)) === 0) {
     return 'no card is to be polled: no enabled polling config selects one';
   }
-  const byOperator = pauses.filter(({ source }) => source === 'operator').map(({ taskType }) => taskType);
+  const byOperator = [
+    ...pauses.filter(({ source }) => source === 'operator').map(({ taskType }) => taskType),
+    ...resuming(tasks),
+  ];
   const stalled = tasks.find(
     ({ taskType, metrics: { polledPercent } }) =>
       (polledPercent ?? 100) < POLLED_PERCENT && !byOperator.includes(taskType),

@@ -3,6 +3,7 @@
 // instances. Shows what the API says.
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { areOnePause } from '../domain/limits/operator-limits.ts';
+import { scopeWords } from '../domain/schedule/maintenance.ts';
 import { countedText, observedWords, STOPS_COUNTED } from '../domain/stops/stop.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { cardCount, countWords } from '../domain/words.ts';
@@ -31,6 +32,7 @@ export function fleetFacts(overview: OverviewBody, style: Style, capacity: strin
     ...gatewayFacts(overview, style),
     capacityFact(overview, style, capacity),
     ...pauseFacts(overview, style),
+    ...maintenanceFacts(overview, style),
     stopsFact(overview, style),
     initFact(overview, style),
     instanceFact(overview, style),
@@ -97,6 +99,28 @@ function pauseFacts({ pauses, generated_at }: OverviewBody, style: Style): Fact[
       'pauses',
       isOperators ? sign : { ...sign, tone: 'red' },
       style.text(`  by ${who}${reason === '' ? '' : `: ${reason}`}`),
+    );
+  });
+}
+
+/** What is planned for the next hour, and carriers in maintenance; a window of the fleet that is in force is a pause. */
+function maintenanceFacts({ maintenance, generated_at }: OverviewBody, style: Style): Fact[] {
+  // An older daemon does not send it.
+  const shown = (maintenance ?? []).filter(
+    ({ state, carrier_id }) => state === 'planned' || carrier_id !== null,
+  );
+  return shown.map(({ id, state, task_type, carrier_id, starts_at, ends_at, reason, by }) => {
+    const seconds = (from: string, to: string) =>
+      style.seconds(Math.max(0, Math.ceil((Date.parse(to) - Date.parse(from)) / 1000))).text;
+    const when =
+      state === 'planned'
+        ? `in ${seconds(generated_at, starts_at)} for ${seconds(starts_at, ends_at)}`
+        : `${seconds(generated_at, ends_at)} left`;
+    const what = scopeWords({ taskType: task_type, carrierId: carrier_id });
+    return urgent(
+      'window',
+      signed('paused', `${what} ${when}`),
+      style.text(`  maintenance ${id} by ${by}: ${reason}`),
     );
   });
 }

@@ -24,6 +24,7 @@ export interface TaskCondition {
   readonly reasons: readonly OrderedCause[];
   /** How long the oldest breaker has held its calls back, without a success; 0: none does. */
   readonly breakerOpenSeconds: number;
+  /** Or was a moment ago. */
   readonly pausedByOperator: boolean;
 }
 

@@ -3,6 +3,7 @@
 // store/ports/in-force.ts.
 import { sum } from '../numbers.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../task-type.ts';
+import type { LastPause } from './resume-ramp.ts';
 
 export interface PauseOfRecord {
   readonly id: string;
@@ -19,6 +20,8 @@ export interface OfRecord {
   readonly maxConcurrency: number;
   /** null: operators have paused nothing, or it is over. */
   readonly pause: PauseOfRecord | null;
+  /** The pause that ended last, or is in force; null: none within an hour. Absent: not asked for. */
+  readonly lastPause?: LastPause | null;
 }
 
 export interface SeenInForce {

@@ -8,6 +8,7 @@ import { EffectiveLimit } from '../../domain/limits/effective-limit.ts';
 import { divideCeiling, grantWithin, judgeLimits, type PerType } from '../../domain/limits/fleet-limits.ts';
 import { type FleetTick, tickBetween } from '../../domain/limits/fleet-tick.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/operator-limits.ts';
+import { ResumeRamp } from '../../domain/limits/resume-ramp.ts';
 import { StrainTrials } from '../../domain/limits/strain-trials.ts';
 import { isOwnSideWell } from '../../domain/stats/own-side.ts';
 import { presentMetricsOf } from '../../domain/stats/task-metrics.ts';
@@ -27,9 +28,11 @@ const RETRY_SHARE = 0.1;
 /** With fewer calls in the tick, no point is added to the curve. */
 const POINT_CALLS = 20;
 
+const RAMP = 'a pause: the limit rises to its value within 30 s of the end';
+
 interface ConcurrencyControllerDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'work' | 'stats' | 'coordination'>;
-  /** If false, only the ceiling lowers a limit. */
+  /** If false, only the ceiling and the ramp after a pause lower a limit. */
   readonly adaptiveConcurrency: boolean;
   /** Most concurrent calls to the gateway from all task types together; null: no ceiling. */
   readonly ceiling: number | null;
@@ -47,6 +50,7 @@ class Watched {
   totals: StatsReading | null = null;
   /** The limit in force after the last pass; null before the first pass. */
   inForce: number | null = null;
+  readonly ramp = new ResumeRamp();
   /** The state that was saved last, as JSON. */
   saved = '';
 
@@ -93,21 +97,29 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
       this.#strain = new StrainTrials();
       return TICK_MS;
     }
-    const [sights, instances] = await Promise.all([
+    const { work, coordination } = this.deps.live;
+    const [sights, instances, pauses] = await Promise.all([
       askPerTaskType((taskType) => this.#look(taskType)),
-      this.deps.live.coordination.instances(),
+      coordination.instances(),
+      work.pauses(),
     ]);
     this.#isWell = isOwnSideWell(instances);
     if (this.deps.adaptiveConcurrency && this.#isWell) this.#judge(Object.values(sights));
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
-    const granted = this.#grant(sights, wanted);
+    const paused = new Set(pauses.map(({ taskType }) => taskType));
+    const ramped = mapTypes(sights, ({ taskType, watched }) => {
+      const share = watched.ramp.share(paused.has(taskType), watched.atMs);
+      return Math.max(1, Math.floor(wanted[taskType] * share));
+    });
+    const granted = this.#grant(sights, ramped);
     for (const taskType of TASK_TYPES) {
       // What it saw under another lead may be another task type's share by now.
       if (this.deps.fence() !== lead) return TICK_MS;
       // limits-in-force.ts begins a new life of the live store.
       if (!sights[taskType].counts.inForce) continue;
       await this.#set(sights[taskType], granted[taskType]);
-      await this.#conclude(sights[taskType], wanted[taskType], granted[taskType]);
+      const isRamped = ramped[taskType] < wanted[taskType] && granted[taskType] === ramped[taskType];
+      await this.#conclude(sights[taskType], wanted[taskType], granted[taskType], isRamped);
     }
     return TICK_MS;
   }
@@ -182,13 +194,14 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
   }
 
   /** Logs a change, and saves the state for the next leader and for reports. */
-  async #conclude(sight: Sight, wanted: number, to: number): Promise<void> {
+  async #conclude(sight: Sight, wanted: number, to: number, isRamped: boolean): Promise<void> {
     const { taskType, watched, configured, inForce: from } = sight;
     const { ceiling, live, log, digest } = this.deps;
-    const byDefault =
+    const unlowered =
       ceiling === null
         ? 'nothing lowers the limit any more'
         : `the ceiling of ${ceiling} calls for the gateway, shared by need`;
+    const byDefault = isRamped ? RAMP : unlowered;
     const reason = to < wanted ? byDefault : watched.reason;
     if (from !== to) {
       const change = { from, to, reason: reason ?? byDefault };

@@ -5,6 +5,7 @@ import { dated } from '../../domain/date-of.ts';
 import { leastIntervalSeconds } from '../../domain/limits/rate-limit.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { roundedMb } from '../../domain/numbers.ts';
+import { type MaintenanceWindow, maintenanceOf } from '../../domain/schedule/maintenance.ts';
 import type { HoldReason, StopState } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
 import { spanWords } from '../../domain/words.ts';
@@ -21,6 +22,7 @@ import type { CardRecord } from '../../store/ports/records/card-records.ts';
 import type { CardStop, RunsOver } from '../../store/ports/records/stop-records.ts';
 import { readCardSchedules } from '../cards/card-schedule.ts';
 import type { CardOperations } from '../cards/cards.ts';
+import type { PauseReport } from '../limits/limits-report.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
@@ -142,14 +144,16 @@ type Surroundings = Awaited<ReturnType<typeof readSurroundings>>;
 /** Facts that all task types share. */
 async function readSurroundings(card: CardRecord, deps: ExplainerMeans) {
   const { live, records } = deps;
-  const [nowMs, pauses, paces, instances, progress, triggers] = await Promise.all([
+  const [nowMs, pauses, paces, instances, progress, triggers, windows] = await Promise.all([
     live.now(),
     deps.pauses.list(),
     live.pace.states(),
     live.coordination.instances(),
     live.coordination.initProgress(),
     records.triggers.openFor(card, TRIGGERS_SHOWN),
+    records.maintenance.open(),
   ]);
+  const ofCarriers = windows.filter(({ carrierId }) => carrierId !== null);
   const schedules = await readCardSchedules(deps, card, (taskType) => [
     String(card.cardId),
     ...triggers
@@ -157,7 +161,21 @@ async function readSurroundings(card: CardRecord, deps: ExplainerMeans) {
       .map(({ triggerId }) => manualEntry(card.cardId, triggerId)),
   ]);
   const init = deps.health.init.of(progress, nowMs);
-  return { nowMs, schedules, pauses, paces, instances, init, openTriggers: triggers.map(dated) };
+  const held = TASK_TYPES.flatMap((taskType) => {
+    const window = maintenanceOf(ofCarriers, taskType, card.carrierId, nowMs);
+    return window === null ? [] : [pauseOfCarrier(window, taskType)];
+  });
+  return {
+    ...{ nowMs, schedules, paces, instances, init, openTriggers: triggers.map(dated) },
+    pauses: [...pauses, ...held],
+  };
+}
+
+/** To a card of the carrier a window of it is a pause. */
+function pauseOfCarrier(window: MaintenanceWindow, taskType: TaskType): PauseReport {
+  const { id: maintenanceId, reason, by, startsAtMs, endsAtMs } = window;
+  const [since, until] = [new Date(startsAtMs), new Date(endsAtMs)];
+  return { taskType, source: 'operator', reason, by, since, until, maintenanceId };
 }
 
 /** Breakers that are open on every polling instance: while one instance has it closed, the card may be polled there. */

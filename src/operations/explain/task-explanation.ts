@@ -160,8 +160,10 @@ function held({ pauses, breakers, heldBy, workers, taskType, nowMs }: TaskFacts)
   if (pause !== undefined) {
     const left = span(Math.ceil(Math.max(0, pause.until.getTime() - nowMs) / 1000));
     const why = pause.reason === '' ? '' : `: ${pause.reason}`;
-    const text = `is paused for ${left} more by ${pause.by}${why}`;
-    return { state: 'paused', text, command: `cardpoll resume ${taskType}` };
+    const { maintenanceId: window } = pause;
+    const what = window === null ? 'is paused' : `is in maintenance ${window}`;
+    const command = window === null ? `cardpoll resume ${taskType}` : `cardpoll maintenance cancel ${window}`;
+    return { state: 'paused', text: `${what} for ${left} more by ${pause.by}${why}`, command };
   }
   const [breaker] = breakers;
   if (breaker !== undefined) {

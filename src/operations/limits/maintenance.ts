@@ -136,7 +136,7 @@ function stateOf(window: MaintenanceWindow, nowMs: number) {
   return window.startsAtMs <= nowMs ? ('running' as const) : ('planned' as const);
 }
 
-function maintenanceReportOf(window: MaintenanceWindow, nowMs: number): MaintenanceReport {
+export function maintenanceReportOf(window: MaintenanceWindow, nowMs: number): MaintenanceReport {
   const { begunAtMs: _, ...rest } = window;
   return { ...dated(rest), state: stateOf(window, nowMs) };
 }

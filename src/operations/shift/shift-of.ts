@@ -5,6 +5,7 @@ import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import { type CleanupConfig, type CleanupTarget, cleanupBounds } from '../../domain/cleanup.ts';
 import { dated, dateOf } from '../../domain/date-of.ts';
 import { percentDown, sum } from '../../domain/numbers.ts';
+import { type MaintenanceWindow, scopeWords } from '../../domain/schedule/maintenance.ts';
 import type { HistorySample } from '../../domain/stats/history.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
@@ -30,6 +31,7 @@ interface LiveFacts {
   /** Of each minute, oldest first; they may begin before the time. */
   readonly samples: readonly HistorySample[];
   readonly pauses: readonly PauseReport[];
+  readonly maintenance: readonly MaintenanceWindow[];
   readonly reasons: readonly HealthReason[];
 }
 
@@ -270,8 +272,15 @@ function openNow(facts: ShiftFacts, live: LiveFacts | null): ShiftReport['open']
   const { firing, control, runs, silences } = facts;
   const pauses = live?.pauses ?? [];
   const ends = [
-    ...pauses.map(({ taskType, by, reason, since, until }) => ({
-      ...{ kind: 'pause' as const, what: taskType, by, reason, since, until },
+    ...pauses
+      // A window ends once, not once for each task type.
+      .filter(({ maintenanceId }) => maintenanceId === null)
+      .map(({ taskType, by, reason, since, until }) => ({
+        ...{ kind: 'pause' as const, what: taskType, by, reason, since, until },
+      })),
+    ...(live?.maintenance ?? []).map(({ id, by, reason, startsAtMs, endsAtMs, ...scope }) => ({
+      ...{ kind: 'maintenance' as const, what: `maintenance ${id} of ${scopeWords(scope)}`, by, reason },
+      ...{ since: new Date(startsAtMs), until: new Date(endsAtMs) },
     })),
     ...silences.map(({ id, ruleId, ruleType, taskType, by, reason, since, until }) => ({
       kind: 'silence' as const,

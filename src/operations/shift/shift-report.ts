@@ -72,11 +72,11 @@ const stopCounts = {
 };
 
 const end = z.object({
-  kind: z.enum(['pause', 'silence']),
-  what: z.string().describe('The task type that is paused; what is silenced'),
+  kind: z.enum(['pause', 'silence', 'maintenance']),
+  what: z.string().describe('The task type that is paused; what is silenced, or in maintenance'),
   by: z.string(),
   reason: z.string(),
-  since: z.date(),
+  since: z.date().describe('Of maintenance also a start in the next hour'),
   until: z.date(),
 });
 

@@ -69,12 +69,12 @@ export class ShiftOperations {
   async #live({ fromMs }: Within): Promise<ShiftFacts['live']> {
     const { live, health } = this.deps;
     try {
-      const [samples, pauses, { reasons }] = await Promise.all([
+      const [samples, pauses, { reasons, maintenance }] = await Promise.all([
         live.history.read('minute', fromMs),
         live.work.pauses(),
         health.judge(),
       ]);
-      return { samples, pauses: pauseReports(pauses), reasons };
+      return { samples, pauses: pauseReports(pauses), maintenance, reasons };
     } catch (error) {
       if (!(error instanceof CardpollError) || error.kind !== 'unavailable') throw error;
       return { unknown: error.message };

@@ -1,7 +1,7 @@
 // The reports of the fleet: queues, tasks, the overview, history and failures. Made by stats.ts, task-stats.ts
 // and history.ts.
 import { z } from 'zod';
-import { capacity, limitAdvice, pauseReport } from '../limits/limits-report.ts';
+import { capacity, limitAdvice, maintenanceReport, pauseReport } from '../limits/limits-report.ts';
 import { type ReportOf, report, taskType } from '../report.ts';
 import { initReport } from '../schedule/schedule-report.ts';
 import { gatewayReport, healthReason, stopNumbers } from './health-report.ts';
@@ -148,6 +148,9 @@ export const overview = report('Overview', {
   capacity: fleetCapacity,
   gateway: gatewayReport,
   pauses: z.array(pauseReport),
+  maintenance: z
+    .array(maintenanceReport)
+    .describe('Windows that are in force, or begin within an hour; the first to start first'),
   stops: stopNumbers,
   tasks: z.array(taskStats),
   init: initReport,

@@ -10,6 +10,7 @@ import { healthOfReasons } from '../../health/health-reasons.ts';
 import type { StopFigures } from '../../health/stop-figures.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { CardTotal } from '../cards/card-total.ts';
+import { maintenanceReportOf } from '../limits/maintenance.ts';
 import { pauseReports } from '../limits/pauses.ts';
 import type { OperationMeans } from '../means.ts';
 import type { StopNumbers } from './health-report.ts';
@@ -40,6 +41,7 @@ export class StatsOperations {
       capacity: fleetCapacity(judged),
       gateway: { ...gateway, ...gatewayNowOf(tasks) },
       pauses: pauseReports(judged.pauses),
+      maintenance: judged.maintenance.map((window) => maintenanceReportOf(window, nowMs)),
       stops: stopNumbersOf(stops),
       init: dated(init),
       workers: judged.instances.map(instanceReportOf),

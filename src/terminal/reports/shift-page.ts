@@ -222,7 +222,11 @@ function pollLines({ polls }: ShiftReportBody, style: Style): string[] {
   );
 }
 
-function openLines({ open }: ShiftReportBody, style: Style, at: (time: string) => string): string[] {
+function openLines(
+  { open, generated_at: now }: ShiftReportBody,
+  style: Style,
+  at: (time: string) => string,
+): string[] {
   const { alerts, acknowledged, held_stops: held, released_stops: released } = open;
   const rows = [
     ...(held === 0
@@ -237,8 +241,9 @@ function openLines({ open }: ShiftReportBody, style: Style, at: (time: string) =
       : [
           `${countWords(alerts, 'alert fires', 'alerts fire')}, ${grouped(acknowledged)} acknowledged: cardpoll alerts`,
         ]),
-    ...open.ends.map(({ kind, what, by, reason, until: end }) => {
-      const is = kind === 'pause' ? `${what} is paused` : what;
+    ...open.ends.map(({ kind, what, by, reason, since, until: end }) => {
+      const from = kind === 'maintenance' && since > now ? ` from ${at(since)}` : '';
+      const is = kind === 'pause' ? `${what} is paused` : `${what}${from}`;
       return `${is} until ${at(end)} by ${by}${reason === '' ? '' : `: ${reason}`}`;
     }),
     ...open.resumes.map(

@@ -70,4 +70,23 @@ describeBothRecordStores('maintenance windows', (db) => {
     await maintenance.cancel(one.id);
     expect((await pauses()).realname).toBeNull();
   });
+
+  it('are remembered for an hour as the pause that ended last', async () => {
+    const { configs, maintenance } = db.store;
+    const last = async () => (await configs.ofRecord()).realname.lastPause;
+    await db.sql('DELETE FROM pauses');
+    expect(await last()).toBeNull();
+    const [one] = [await plan(-HOUR_MS / 2, HOUR_MS, { taskType: 'realname' })];
+    expect(await last()).toEqual({ sinceMs: one.startsAtMs, untilMs: one.endsAtMs });
+    await maintenance.cancel(one.id);
+    expect((await last())?.untilMs).toBeLessThan(one.endsAtMs);
+    expect((await configs.ofRecord()).carddata.lastPause).toBeNull();
+    const dropped = await plan(HOUR_MS, HOUR_MS);
+    await maintenance.cancel(dropped.id);
+    expect((await configs.ofRecord()).carddata.lastPause, 'it never began').toBeNull();
+    await db.sql(
+      `UPDATE maintenance_windows SET over_at = over_at - interval '61 minutes', starts_at = starts_at - interval '2 hours'`,
+    );
+    expect(await last()).toBeNull();
+  });
 });

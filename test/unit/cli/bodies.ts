@@ -109,6 +109,7 @@ export const OVERVIEW: OverviewBody = {
     },
   },
   pauses: [],
+  maintenance: [],
   tasks: [
     task('realname'),
     task('carddata', { health: 'warning', avg_duration_ms: 50 }),

@@ -102,6 +102,22 @@ describe('tables', () => {
     ]);
   });
 
+  it('show maintenance of the next hour, and carriers that are in maintenance now', async () => {
+    const window = { task_type: null, carrier_id: null, by: 'op2', reason: 'vendor window' };
+    const maintenance = [
+      { ...window, id: 3, carrier_id: 2, state: 'running', starts_at: '2026-11-21T09:00:00.000Z' },
+      { ...window, id: 4, task_type: 'package', state: 'planned', starts_at: '2026-11-21T10:42:00.000Z' },
+      // A pause says it.
+      { ...window, id: 5, state: 'running', starts_at: '2026-11-21T09:00:00.000Z' },
+    ].map((one) => ({ ...one, ends_at: '2026-11-21T13:12:00.000Z' }));
+    const { env } = await daemonThatSays(json({ ...OVERVIEW, maintenance }));
+    const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout.split('\n').filter((line) => /^window/.test(line))).toEqual([
+      'window     ■ all task types of carrier 2 3h 12m left  maintenance 3 by op2:',
+      'window     ■ package in 42m for 2h 30m  maintenance 4 by op2: vendor window',
+    ]);
+  });
+
   it('do not show the rates of a small fleet as 0', async () => {
     const tasks = OVERVIEW.tasks.map((one) => ({
       ...one,

@@ -9,7 +9,7 @@ const CALM = { reasons: [], breakerOpenSeconds: 0, pausedByOperator: false };
 
 function conditionsOf(parts: Partial<Parameters<typeof taskConditionsOf>[0]>) {
   return taskConditionsOf({
-    ...{ nowMs: NOW_MS, gateway: { interfaces: [] }, reasons: [], pauses: [] },
+    ...{ nowMs: NOW_MS, gateway: { interfaces: [] }, reasons: [], pauses: [], tasks: [] },
     ...parts,
   });
 }

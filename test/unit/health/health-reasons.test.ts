@@ -87,6 +87,7 @@ const FINE: TaskHealthInputs = {
   since: new Map(),
 };
 const PAUSE = {
+  id: null,
   source: 'operator' as const,
   by: 'operator/0',
   reason: 'maintenance',
@@ -481,6 +482,23 @@ describe('reasons of the fleet', () => {
     ]);
     expect(pausedTypes(897_000, 897_000)).toEqual([
       ['realname, carddata: paused for 14m 57s more by op2: maintenance', 'cardpoll resume'],
+    ]);
+  });
+
+  it('names a maintenance window once, with the command that ends it, and not the one that ends pauses', () => {
+    const pauses = [{ ...PAUSE, id: 'maintenance 3', by: 'op2', untilMs: 897_000 }];
+    const all = (['realname', 'carddata', 'package'] as const).map((taskType) => ({
+      taskType,
+      reasons: found.taskReasons({ ...FINE, taskType, pauses }),
+    }));
+    const of = (tasks: typeof all) =>
+      fleetReasons({ ...CALM, tasks, pauses: tasks.flatMap(() => pauses), since: new Map() }).map(
+        ({ text, command }) => [text, command],
+      );
+    const command = 'cardpoll maintenance cancel 3';
+    expect(of(all)).toEqual([['polling is in maintenance 3 for 14m 57s more by op2: maintenance', command]]);
+    expect(of(all.slice(0, 1))).toEqual([
+      ['realname: in maintenance 3 for 14m 57s more by op2: maintenance', command],
     ]);
   });
 
@@ -891,6 +909,38 @@ describe('the order of reasons', () => {
     ['none, by the mode', { doneTwoMinutes: 807, doneHour: 807, doneDay: 807, mode: 'observe' }],
   ])('takes stops for no surge that are %s', (_, figures) => {
     expect(taskReasons({ ...FINE, stops: { ...CALM_STOPS, ...figures } })).toEqual([]);
+  });
+});
+
+describe('after a pause', () => {
+  const LATE = {
+    ...FINE,
+    ...{ queueLength: 1_000_000, concurrencyPercent: 100, achievedIntervalSeconds: 3_420 },
+    ...{ due: 10, waitedMs: 20_000, inFlight: 0, recentPolls: 0, avgDurationMs: 900, advice: SHORT },
+  };
+  const codes = (isFirst: boolean) =>
+    taskReasons({ ...LATE, catching: { pausedMs: 1_020_000, isFirst } }).map(({ code, severity, text }) => [
+      ...[code, severity, text.endsWith('; catching up after a pause of 17 min')],
+    ]);
+
+  it('the first minute says that cards wait, and nothing of how late they are', () => {
+    expect(codes(true)).toEqual([['queue_backlog', 'warning', true]]);
+  });
+
+  it('what is late wakes no one, until it has another cause', () => {
+    const late = ['concurrency_usage', 'interval_missed', 'nothing_polled', 'overloaded', 'queue_backlog'];
+    const found = codes(false).filter(([code]) => code !== 'avg_duration');
+    expect(found.toSorted()).toEqual(late.map((code) => [code, 'warning', true]));
+    const own = taskReasons(LATE).filter(({ severity }) => severity === 'alert');
+    expect(own.map(({ code }) => code)).toEqual(
+      expect.arrayContaining(['nothing_polled', 'interval_missed']),
+    );
+  });
+
+  it('polls that fail are said as ever', () => {
+    const failing = { ...FINE, successRate: 40, failedBy: { timeout: 60 }, polls: 100 };
+    const catching = { pausedMs: 60_000, isFirst: true };
+    expect(taskReasons({ ...failing, catching })).toEqual(taskReasons(failing));
   });
 });
 

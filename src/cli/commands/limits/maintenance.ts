@@ -27,9 +27,9 @@ const plan = defineCommand({
   name: 'plan',
   summary: 'Plan a window in which nothing, or a task type, is not polled',
   examples: [
-    'cardpoll maintenance plan --from 02:00 --for 4h --reason "vendor window"  # tonight, all task types',
-    'cardpoll maintenance plan --from 02:00 --for 4h --carrier 2 --reason "core swap"  # cards of one carrier',
-    'cardpoll maintenance plan --from "2026-12-01 02:00" --for 30m --task package --reason billing  # one task type',
+    'cardpoll maintenance plan --from 02:00 --for 4h --reason vendor  # tonight, all task types',
+    'cardpoll maintenance plan --from 02:00 --for 4h --carrier 2 --reason swap  # cards of one carrier',
+    'cardpoll maintenance plan --from 2026-12-01T02:00 --for 30m --task package --reason billing  # one task type',
   ],
   options: [
     {
@@ -107,7 +107,7 @@ export const maintenance = defineCommand({
   summary: 'Plan, list and cancel maintenance windows (default: list)',
   examples: [
     'cardpoll maintenance  # what is planned, and what is in force',
-    'cardpoll maintenance plan --from 02:00 --for 4h --reason "vendor window"  # tonight, all task types',
+    'cardpoll maintenance plan --from 02:00 --for 4h --reason vendor  # tonight, all task types',
     'cardpoll maintenance cancel 3  # drops a planned one, or ends the present one',
   ],
   subcommands: [

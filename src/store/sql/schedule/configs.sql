@@ -38,7 +38,8 @@ ON CONFLICT (task_type) DO UPDATE SET max_concurrency = excluded.max_concurrency
 -- name a pause. A maintenance window of the whole fleet is a pause; the one that ends last counts.
 SELECT task_types.task_type, max_concurrency, held.id,
   extract(epoch FROM held.until - held.since)::double precision * 1000 AS lasts_ms,
-  extract(epoch FROM held.until - clock_timestamp())::double precision * 1000 AS left_ms, held.reason, held.by
+  extract(epoch FROM held.until - clock_timestamp())::double precision * 1000 AS left_ms, held.reason, held.by,
+  last.since AS "last_pause.since", last.until AS "last_pause.until"
 FROM task_types
 LEFT JOIN concurrency_configs c ON c.task_type = task_types.task_type
 LEFT JOIN LATERAL (
@@ -50,6 +51,17 @@ LEFT JOIN LATERAL (
     AND w.starts_at <= clock_timestamp() AND w.ends_at > clock_timestamp()
   ORDER BY until DESC, id LIMIT 1
 ) AS held ON true
+-- The one that ended last, or is in force: what is late within an hour of its end may follow from it.
+LEFT JOIN LATERAL (
+  SELECT paused.since, paused.until FROM (
+    SELECT p.since, p.until FROM pauses p WHERE p.task_type = task_types.task_type
+    UNION ALL
+    SELECT w.starts_at, coalesce(w.over_at, w.ends_at) FROM maintenance_windows w
+    WHERE w.carrier_id IS NULL AND coalesce(w.task_type, task_types.task_type) = task_types.task_type
+      AND w.starts_at <= clock_timestamp() AND coalesce(w.over_at, w.ends_at) > w.starts_at
+  ) AS paused
+  WHERE paused.until > clock_timestamp() - interval '1 hour' ORDER BY paused.until DESC LIMIT 1
+) AS last ON true
 
 -- name: configs.pause
 -- $1 task types, $2 seconds, $3 reason, $4 the operator. Each pause of a type begins after the one before it, whatever the clock says.

@@ -52,6 +52,7 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
 type RecordRow = { [Field in keyof PauseOfRecord]: PauseOfRecord[Field] | null } & {
   readonly taskType: TaskType;
   readonly maxConcurrency: number | null;
+  readonly lastPause: OfRecord['lastPause'];
 };
 
 function ofRecord(row: RecordRow | undefined): OfRecord {
@@ -62,10 +63,12 @@ function ofRecord(row: RecordRow | undefined): OfRecord {
     leftMs = null,
     reason = null,
     by = null,
+    lastPause = null,
   } = row ?? {};
   const isPaused = id !== null && lastsMs !== null && leftMs !== null && reason !== null && by !== null;
   return {
     maxConcurrency: maxConcurrency ?? DEFAULT_MAX_CONCURRENCY,
     pause: isPaused ? { id, lastsMs, leftMs, reason, by } : null,
+    lastPause,
   };
 }

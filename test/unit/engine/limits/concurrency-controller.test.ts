@@ -116,6 +116,26 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
   };
 }
 
+it('raises the limit in steps after a pause of a minute and more, and says why it is lower', async () => {
+  const fleet = leader();
+  await fleet.pass();
+  await fleet.live.work.pause('carddata', { ms: 70_500, reason: 'maintenance', by: 'ann' });
+  await fleet.passes(60);
+  expect(await fleet.inForce(), 'it may end soon').toEqual([100, 100, 100]);
+  await fleet.pass();
+  expect(await fleet.inForce()).toEqual([100, 12, 100]);
+  const reason = 'a pause: the limit rises to its value within 30 s of the end';
+  expect(fleet.log).toEqual([{ task_type: 'carddata', from: 100, to: 12, reason }]);
+  expect((await fleet.live.work.limitRecord('carddata'))?.reason).toBe(reason);
+  const limits: number[] = [];
+  for (let second = 0; second < 45; second += 1) {
+    await fleet.pass();
+    limits.push((await fleet.inForce())[1] ?? 0);
+  }
+  expect([...new Set(limits)]).toEqual([12, 25, 50, 100]);
+  expect(limits.filter((limit) => limit < 100)).toHaveLength(9 + 30);
+});
+
 it('tries less load where calls are refused, logs it once and keeps the reason', async () => {
   const fleet = leader();
   await fleet.passes(4, { realname: REFUSED });

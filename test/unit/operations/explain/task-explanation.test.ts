@@ -305,6 +305,11 @@ describe('a card held back', () => {
       text: 'is paused for 10m more by ops: maintenance',
       command: 'cardpoll resume realname',
     });
+    expect(explain({ pauses: [{ ...pause, maintenanceId: 3 }] })).toMatchObject({
+      state: 'paused',
+      text: 'is in maintenance 3 for 10m more by ops: maintenance',
+      command: 'cardpoll maintenance cancel 3',
+    });
   });
 
   it('by the gate of every worker', () => {

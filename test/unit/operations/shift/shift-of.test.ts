@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { CLEANUP_TARGETS } from '../../../../src/domain/cleanup.ts';
 import type { HistorySample, TaskSample } from '../../../../src/domain/stats/history.ts';
-import { perTaskType } from '../../../../src/domain/task-type.ts';
+import { perTaskType, TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import type { HealthReason } from '../../../../src/health/reason.ts';
 import { withinOf } from '../../../../src/operations/shift/shift.ts';
 import { type ShiftFacts, shiftOf } from '../../../../src/operations/shift/shift-of.ts';
@@ -29,7 +29,7 @@ const sample = (atMs: number, over: Partial<TaskSample> = {}): HistorySample => 
 const minutes = (fromMs: number, toMs: number, over: Partial<TaskSample> = {}) =>
   Array.from({ length: (toMs - fromMs) / 60_000 }, (_, i) => sample(fromMs + (i + 1) * 60_000, over));
 
-const LIVE = { samples: minutes(FROM, NOW), pauses: [], reasons: [] };
+const LIVE = { samples: minutes(FROM, NOW), pauses: [], maintenance: [], reasons: [] };
 const QUIET: ShiftFacts = {
   within: { fromMs: FROM, toMs: NOW },
   nowMs: NOW,
@@ -301,6 +301,33 @@ describe('what is open', () => {
       { kind: 'pause', what: 'package', since: date('01:00'), until: date('09:00'), ...by },
     ]);
     expect(open.pauses).toHaveLength(1);
+  });
+
+  it('has maintenance once, next to the pauses that it is not', () => {
+    const scope = { taskType: null, carrierId: null, reason: 'vendor window', by: 'op2', begunAtMs: null };
+    const times = { startsAtMs: date('08:00').getTime(), endsAtMs: date('12:00').getTime() };
+    const pause = { source: 'operator' as const, by: 'op2', reason: 'vendor window', maintenanceId: 3 };
+    const { open } = night({
+      live: {
+        ...LIVE,
+        maintenance: [{ id: 3, ...scope, ...times }],
+        pauses: TASK_TYPES.map((taskType) => ({
+          ...{ ...pause, taskType, since: date('08:00'), until: date('12:00') },
+        })),
+      },
+    });
+    expect(open.ends).toEqual([
+      {
+        ...{
+          kind: 'maintenance',
+          what: 'maintenance 3 of all task types',
+          by: 'op2',
+          reason: 'vendor window',
+        },
+        ...{ since: date('08:00'), until: date('12:00') },
+      },
+    ]);
+    expect(open.pauses).toHaveLength(3);
   });
 
   it('has the mode that an operator set, else that of the settings', () => {

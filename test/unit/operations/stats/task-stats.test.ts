@@ -176,6 +176,7 @@ const FREE = {
   stops: null,
   limit: null,
   paceShare: null,
+  maintained: [],
   stopMode: null,
   since: new Map<string, number>(),
 };
@@ -236,7 +237,9 @@ describe('taskStatsOf', () => {
   });
 
   it('reports what holds the type back', () => {
-    const pause = { source: 'gateway', by: 'worker-1', reason: 'HTTP 429', untilMs: 30_000 } as const;
+    const pause = {
+      ...({ id: null, source: 'gateway', by: 'worker-1', reason: 'HTTP 429', untilMs: 30_000 } as const),
+    };
     expect(taskStatsOf(queue, reading(10, 0, 100), { ...FREE, pauses: [pause] })).toMatchObject({
       health: 'alert',
       healthReasons: [{ code: 'paused', text: 'paused for 30s more by worker-1: HTTP 429' }],
