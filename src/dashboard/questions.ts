@@ -10,6 +10,7 @@ import {
   DEFAULT_PAUSE_SECONDS,
   MAX_CONCURRENCY_BOUNDS,
   PAUSE_SECONDS_BOUNDS,
+  REASON_AFTER_SECONDS,
 } from '../domain/limits/operator-limits.ts';
 import { INTERVAL_SECONDS_BOUNDS } from '../domain/schedule/polling-config.ts';
 import { seconds } from './format.ts';
@@ -41,13 +42,17 @@ export function limitQuestion(task: TaskBody): Question {
 
 export function pauseQuestion(task: TaskBody, overview: OverviewBody): Question {
   const text = `Pause ${task.task_type} for how long (90s, ${seconds(DEFAULT_PAUSE_SECONDS)}, 2h):`;
-  return numberQuestion(text, duration('s', PAUSE_SECONDS_BOUNDS), (length) =>
-    pauseChange(
+  return numberQuestion(text, duration('s', PAUSE_SECONDS_BOUNDS), (length) => {
+    if (length > REASON_AFTER_SECONDS)
+      return {
+        problem: `more than 1h needs a reason: cardpoll pause ${task.task_type} --for ${seconds(length)} --reason`,
+      };
+    return pauseChange(
       { taskType: task.task_type, cards: task.scheduled_cards, seconds: length, reason: '' },
       overview.pauses,
       Date.parse(overview.generated_at),
-    ),
-  );
+    );
+  });
 }
 
 export function silenceQuestion(alert: AlertBody): Question {

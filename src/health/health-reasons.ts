@@ -15,6 +15,7 @@ import {
   worst,
 } from '../domain/health.ts';
 import { NOT_IN_FORCE } from '../domain/limits/in-force.ts';
+import { REASON_AFTER_SECONDS } from '../domain/limits/operator-limits.ts';
 import type { CatchingUp } from '../domain/limits/resume-ramp.ts';
 import { percentDown } from '../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
@@ -42,7 +43,7 @@ export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | '
 /** Start of each reason by its name (see reasonName), epoch milliseconds. */
 type ReasonsSince = ReadonlyMap<string, number>;
 
-type ReasonedPause = Pick<Pause, 'id' | 'source' | 'by' | 'reason' | 'untilMs'>;
+type ReasonedPause = Pick<Pause, 'id' | 'source' | 'by' | 'reason' | 'sinceMs' | 'untilMs'>;
 
 type HeldInterface = Pick<
   InterfaceReport,
@@ -162,7 +163,7 @@ function dated(
 
 interface FleetHealthInputs extends Omit<FleetState, 'clocksDifferSinceMs' | 'isLate'> {
   readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
-  readonly pauses: ReadonlyArray<Omit<ReasonedPause, 'id'>>;
+  readonly pauses: ReadonlyArray<Omit<ReasonedPause, 'id' | 'sinceMs'>>;
   readonly since: ReasonsSince;
 }
 
@@ -196,15 +197,18 @@ function inForceReasons({ inForce, starting }: TaskHealthInputs): Cause[] {
 }
 
 function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
-  return pauses.map(({ id, source, by, reason, untilMs }) => {
+  return pauses.map(({ id, source, by, reason, sinceMs, untilMs }) => {
     const window = windowOfPause(id);
     const what = window === null ? 'paused' : `in maintenance ${window}`;
     const left = span(Math.max(0, Math.ceil((untilMs - nowMs) / 1000)));
+    // One that lasts may be forgotten.
+    const seconds = Math.floor((nowMs - sinceMs) / 1000);
+    const since = seconds >= REASON_AFTER_SECONDS ? `for ${span(seconds)}, and ` : '';
     return {
       code: 'paused',
       // Operators know what they paused; a pause that the gateway asked for is news.
       severity: source === 'operator' ? 'warning' : 'alert',
-      text: `${what} for ${left} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
+      text: `${what} ${since}for ${left} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
       command: window === null ? `cardpoll resume ${taskType}` : `cardpoll maintenance cancel ${window}`,
     };
   });

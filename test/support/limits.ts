@@ -24,12 +24,17 @@ let pauses = 0;
 export async function pauseByOperator(
   work: Work,
   taskType: TaskType,
-  { ms, reason, by }: { readonly ms: number; readonly reason: string; readonly by: string },
+  {
+    ms,
+    id,
+    reason,
+    by,
+  }: { readonly ms: number; readonly reason: string; readonly by: string; readonly id?: string },
 ): Promise<void> {
   const seen = await work.inForce(taskType);
   const maxConcurrency = seen.maxConcurrency ?? DEFAULT_MAX_CONCURRENCY;
   pauses += 1;
-  const pause = { id: String(pauses), lastsMs: ms, leftMs: ms, reason, by };
+  const pause = { id: id ?? String(pauses), lastsMs: ms, leftMs: ms, reason, by };
   await work.putInForce(taskType, seen, { maxConcurrency, leaderLimit: seen.leaderLimit, pause }, 0);
 }
 

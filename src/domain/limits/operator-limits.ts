@@ -16,6 +16,9 @@ export function recommendedConcurrency(responseMs: number): { readonly min: numb
 export const PAUSE_SECONDS_BOUNDS = { min: 1, max: 604_800 } as const;
 export const DEFAULT_PAUSE_SECONDS = 600;
 
+/** Who forgets a longer pause leaves it to colleagues, who need to know why; asked for by command line and dashboard. */
+export const REASON_AFTER_SECONDS = 3_600;
+
 /** Who pauses polling. A pause of one never hides the other's. */
 export const PAUSE_SOURCES = ['gateway', 'operator'] as const;
 export type PauseSource = (typeof PAUSE_SOURCES)[number];

@@ -1,11 +1,13 @@
 // Logs when a task type is paused and when it resumes, once for the fleet, and notes pauses that the gateway asked for
-// in the audit trail (operators' pauses are there already). Runs on the leader. A prolonged pause is the same pause. A
-// new leader logs the pauses in force again.
+// in the audit trail, where operators' pauses are already, and operators' pauses that end by themselves. Runs on the leader. A prolonged
+// pause is the same pause. A new leader logs the pauses in force again.
 //
 // A pause that the live store has lost is not over: limits-in-force.ts puts it back.
 
+import { windowOfPause } from '../../domain/schedule/maintenance.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Pause, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { AuditDigest } from '../audit-digest.ts';
 import type { LeaderMeans } from '../leadership.ts';
@@ -13,7 +15,7 @@ import type { LeaderMeans } from '../leadership.ts';
 const LOOK_EVERY_MS = 500;
 export class PauseLog extends LoopService<
   LeaderMeans & {
-    readonly live: { readonly work: Pick<WorkQueue, 'pauses' | 'inForce'> };
+    readonly live: Pick<LiveStore, 'now'> & { readonly work: Pick<WorkQueue, 'pauses' | 'inForce'> };
     readonly log: Logger;
     readonly digest: Pick<AuditDigest, 'note'>;
   }
@@ -32,7 +34,9 @@ export class PauseLog extends LoopService<
     const { work } = this.deps.live;
     const found = await work.pauses();
     const present = [...found, ...(await this.#lost(found))];
-    for (const pause of this.#ended(present)) this.#tellResumed(pause);
+    const ended = this.#ended(present);
+    const nowMs = ended.length === 0 ? 0 : await this.deps.live.now();
+    for (const pause of ended) this.#tellResumed(pause, nowMs);
     const now = new Map(present.map((pause) => [keyOf(pause), pause]));
     for (const [key, pause] of now) if (this.#known?.has(key) !== true) this.#tellPaused(pause);
     this.#known = now;
@@ -64,11 +68,13 @@ export class PauseLog extends LoopService<
     digest.note({ action: 'pause.begin', object: `task_type ${taskType}`, before: null, after });
   }
 
-  #tellResumed({ taskType, source, reason }: Pause): void {
+  #tellResumed({ id, taskType, source, reason, by, untilMs }: Pause, nowMs: number): void {
     const { log, digest } = this.deps;
     log.info({ task_type: taskType, source }, 'polling resumed');
-    if (source === 'operator') return;
-    const before = { source, reason };
+    // An operator who ends one leaves an entry, and so does the end of a maintenance window.
+    const isNoted = windowOfPause(id) !== null || nowMs < untilMs;
+    if (source === 'operator' && isNoted) return;
+    const before = source === 'operator' ? { source, reason, by } : { source, reason };
     digest.note({ action: 'pause.end', object: `task_type ${taskType}`, before, after: null });
   }
 }

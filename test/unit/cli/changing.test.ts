@@ -389,6 +389,19 @@ describe('pause and resume', () => {
     expect(requests).toEqual([]);
   });
 
+  it('refuses a pause of more than an hour without a reason, and says what to type', async () => {
+    const { env, requests } = await daemonThatSays(json({ items: [PAUSE] }));
+    const { code, stderr } = await cli(['pause', 'package', '--for', '2h'], { env });
+    expect([code, requests]).toEqual([64, []]);
+    expect(stderr).toContain('a pause of more than 1h needs a reason');
+    expect(stderr).toContain("cardpoll pause package --for 2h --reason 'gateway maintenance'");
+    for (const options of [
+      ['--for', '1h'],
+      ['--for', '2h', '--reason', 'vendor'],
+    ])
+      expect((await cli(['pause', 'package', ...options], { env })).code).toBe(0);
+  });
+
   it.each([[[]], [['all']]])(
     'refuses to pause all task types without a terminal and without --yes: %j',
     async (types) => {

@@ -88,6 +88,7 @@ const FINE: TaskHealthInputs = {
 };
 const PAUSE = {
   id: null,
+  sinceMs: 0,
   source: 'operator' as const,
   by: 'operator/0',
   reason: 'maintenance',
@@ -483,6 +484,16 @@ describe('reasons of the fleet', () => {
     expect(pausedTypes(897_000, 897_000)).toEqual([
       ['realname, carddata: paused for 14m 57s more by op2: maintenance', 'cardpoll resume'],
     ]);
+  });
+
+  it('says for how long a pause has lasted once that is an hour: it may be forgotten', () => {
+    const [at, untilMs] = [3_900_000, 28_800_000];
+    const textAt = (nowMs: number) =>
+      found
+        .taskReasons({ ...FINE, pauses: [{ ...PAUSE, by: 'op3', untilMs }], nowMs })
+        .map(({ text }) => text);
+    expect(textAt(3_599_000)).toEqual(['paused for 7h 1s more by op3: maintenance']);
+    expect(textAt(at)).toEqual(['paused for 1h 5m, and for 6h 55m more by op3: maintenance']);
   });
 
   it('names a maintenance window once, with the command that ends it, and not the one that ends pauses', () => {

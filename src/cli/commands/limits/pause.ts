@@ -10,9 +10,11 @@ import {
   PAUSABLE,
   PAUSE_SECONDS_BOUNDS,
   type Pausable,
+  REASON_AFTER_SECONDS,
 } from '../../../domain/limits/operator-limits.ts';
 import { plainText } from '../../../domain/plain-text.ts';
 import { span } from '../../../domain/words.ts';
+import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_OK } from '../../../platform/exit-codes.ts';
 import { listTable, ofItems } from '../../../terminal/table.ts';
 import { ask } from '../../ask.ts';
@@ -44,10 +46,17 @@ export const pause = defineCommand({
       kind: duration('s', PAUSE_SECONDS_BOUNDS),
       default: DEFAULT_PAUSE_SECONDS,
     },
-    { flags: '--reason <text>', doc: 'shown with the pause', kind: text('reason'), default: '' },
+    {
+      flags: '--reason <text>',
+      doc: `shown with the pause; required for more than ${span(REASON_AFTER_SECONDS)}`,
+      kind: text('reason'),
+      default: '',
+    },
     ...CONFIRM_OPTIONS,
   ],
   run: async (context, { args: [taskType = ALL], options }) => {
+    if (options.for > REASON_AFTER_SECONDS && options.reason === '')
+      throw withoutReason(taskType, options.for);
     const order = { taskType, cards: null, seconds: options.for, reason: options.reason };
     const { clock, stderr } = context.io;
     const { body: before } = await ask(context, 'reading pauses', (client) => client.pauses());
@@ -77,6 +86,15 @@ export const resume = defineCommand({
     return isNone && context.format === 'table' ? EXIT_OK : printAnswer(context, answer, ofItems(pauseTable));
   },
 });
+
+function withoutReason(taskType: Pausable, seconds: number): CardpollError {
+  return new CardpollError(
+    'usage',
+    'reason_missing',
+    `a pause of more than ${span(REASON_AFTER_SECONDS)} needs a reason: colleagues see it for so long`,
+    { hint: `cardpoll pause ${taskType} --for ${span(seconds)} --reason 'gateway maintenance'` },
+  );
+}
 
 const pauseTable = listTable<PauseBody>((style) => [
   { header: 'TASK', cell: (row) => style.text(row.task_type) },

@@ -8,13 +8,13 @@ import { pauseByOperator, setLimit } from '../../../support/limits.ts';
 
 it('logs once, on the leader, when a type is paused and when it resumes', async () => {
   const clock = new FakeClock('2026-11-01T00:00:00Z');
-  const { work } = openEmbeddedLiveStore({ clock });
+  const { work, now } = openEmbeddedLiveStore({ clock });
   const lines: Array<Record<string, unknown>> = [];
   const notes: AuditChange[] = [];
   const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
   let fence: number | null = null;
   const pauseLog = new PauseLog({
-    live: { work },
+    live: { work, now },
     fence: () => fence,
     clock,
     log,
@@ -71,6 +71,37 @@ it('logs once, on the leader, when a type is paused and when it resumes', async 
       after: { source: 'gateway', reason: 'HTTP 429', by: 'w1' },
     },
     { action: 'pause.end', object, before: { source: 'gateway', reason: 'HTTP 429' }, after: null },
+  ]);
+});
+
+it("notes that an operator's pause has ended by itself, and not one that an operator or a window ends", async () => {
+  const clock = new FakeClock('2026-11-01T00:00:00Z');
+  const live = openEmbeddedLiveStore({ clock });
+  const notes: AuditChange[] = [];
+  const pauseLog = new PauseLog({
+    live,
+    fence: () => 1,
+    clock,
+    log: pino({ base: null }, { write: () => {} }),
+    digest: { note: (change) => notes.push(change) },
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  const pause = { ms: 60_000, reason: 'vendor', by: 'ann' };
+  await pauseByOperator(live.work, 'realname', pause);
+  await pauseByOperator(live.work, 'carddata', pause);
+  await pauseByOperator(live.work, 'package', { ...pause, id: 'maintenance 3' });
+  await pauseLog.runOnce();
+  await live.work.resume('carddata');
+  await pauseLog.runOnce();
+  expect(notes).toEqual([]);
+  clock.advance(60_000);
+  await pauseLog.runOnce();
+  await pauseLog.runOnce();
+  expect(notes).toEqual([
+    {
+      ...{ action: 'pause.end', object: 'task_type realname', after: null },
+      before: { source: 'operator', reason: 'vendor', by: 'ann' },
+    },
   ]);
 });
 

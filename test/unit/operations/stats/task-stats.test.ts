@@ -238,7 +238,14 @@ describe('taskStatsOf', () => {
 
   it('reports what holds the type back', () => {
     const pause = {
-      ...({ id: null, source: 'gateway', by: 'worker-1', reason: 'HTTP 429', untilMs: 30_000 } as const),
+      ...({
+        id: null,
+        sinceMs: 0,
+        source: 'gateway',
+        by: 'worker-1',
+        reason: 'HTTP 429',
+        untilMs: 30_000,
+      } as const),
     };
     expect(taskStatsOf(queue, reading(10, 0, 100), { ...FREE, pauses: [pause] })).toMatchObject({
       health: 'alert',
