@@ -346,7 +346,12 @@ export class Engine implements Service {
       task: this.#makeTask(taskType),
       instanceId: this.settings.instanceId,
       live,
-      meter: this.deps.meter,
+      meter: {
+        claimed: (type, claim) => {
+          this.deps.meter.claimed(type, claim);
+          this.#stats.noteClaim(claim);
+        },
+      },
       reader: this.#reader,
       writer: this.#writer,
       stats: this.#stats,

@@ -80,7 +80,7 @@ export function openOperations(options: OperationsOptions) {
   return {
     audit,
     concurrency,
-    stats: new StatsOperations({ health, offers, version, cardTotal }),
+    stats: new StatsOperations({ health, live, offers, version, cardTotal }),
     history: new HistoryOperations({ live }),
     shift: new ShiftOperations({ live, records, health, calendar, stops }),
     plan: new PlanOperations({

@@ -26,14 +26,15 @@ export function numbersOf(style: Style): Numbers {
   };
 }
 
-/** @param capacity as much of it as there is room for. */
-export function fleetFacts(overview: OverviewBody, style: Style, capacity: string): Fact[] {
+/** @param capacity as much of it as there is room for. @param isShort there is little room. */
+export function fleetFacts(overview: OverviewBody, style: Style, capacity: string, isShort = false): Fact[] {
   return troubleFirst([
     ...gatewayFacts(overview, style),
     capacityFact(overview, style, capacity),
     ...pauseFacts(overview, style),
     ...maintenanceFacts(overview, style),
     stopsFact(overview, style),
+    onTimeFact(overview, isShort),
     initFact(overview, style),
     instanceFact(overview, style),
   ]);
@@ -128,6 +129,20 @@ function maintenanceFacts({ maintenance, generated_at }: OverviewBody, style: St
 function stopsFact({ stops }: OverviewBody, style: Style): Fact {
   const { text, isUrgent } = stopsLine(stops, (value) => style.number(value).text);
   return isUrgent ? urgent('stops', { text, tone: 'yellow' }) : calm('stops', { text });
+}
+
+/** Fewer polls on time are worth a look. */
+const ON_TIME_LEAST = 95;
+
+/** @param isShort where the name of the fact says the rest, and there is little room. */
+function onTimeFact({ on_time: onTime }: OverviewBody, isShort: boolean): Fact {
+  // An older daemon does not send it.
+  if (!onTime) return calm('on time', { text: '-' });
+  const { percent, worst } = onTime;
+  const share = `${percent} % of the polls of the last hour`;
+  const least = worst === null ? '' : `; worst carrier ${worst.carrier_id}: ${worst.percent} %`;
+  const text = `${share}${isShort ? '' : ' were on time'}${least}`;
+  return percent < ON_TIME_LEAST ? urgent('on time', { text, tone: 'yellow' }) : calm('on time', { text });
 }
 
 function initFact({ init }: OverviewBody, style: Style): Fact {

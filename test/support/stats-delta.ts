@@ -16,6 +16,7 @@ const NOTHING: StatsDelta = {
   reasons: {},
   carriers: new Map(),
   usageGrowth: {},
+  byCarrier: new Map(),
 };
 
 export function statsDelta(counted: Partial<StatsDelta>): StatsDelta {

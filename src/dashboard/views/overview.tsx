@@ -110,8 +110,10 @@ function factLines(overview: OverviewBody, { columns, ...state }: State): FactLi
   const style = new ScreenStyle(nowMs, columns);
   // The band says it already.
   const isSaid = overview.health_reasons[0]?.code === 'paused' && overview.pauses.length > 0;
-  const facts = fleetFacts(overview, style, capacityLine(overview, numbersOf(style))).filter(
-    ({ name }) => !isSaid || name !== 'pauses',
+  const capacity = capacityLine(overview, numbersOf(style));
+  // That nothing is paused is not worth a line here.
+  const facts = fleetFacts(overview, style, capacity, true).filter(
+    ({ name, isCalm }) => name !== 'pauses' || !(isSaid || isCalm),
   );
   return [
     ...facts.map(({ name, value, isCalm }) => ({ line: fact(name, ...value), isCalm })),

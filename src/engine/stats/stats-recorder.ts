@@ -3,6 +3,7 @@
 
 import { durationBucketOf } from '../../domain/numbers.ts';
 import { DOUBTFUL_BUCKET, growthBucketOf } from '../../domain/results/usage-growth.ts';
+import { addCounts, type CarrierCounts, isLatePoll } from '../../domain/stats/carrier-slots.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
@@ -26,6 +27,7 @@ const zero = () => ({
   reasons: {} as Record<string, number>,
   carriers: new Map<number, { polls: number; failed: number; succeededMs: number }>(),
   usageGrowth: {} as Record<number, number>,
+  byCarrier: new Map<number | null, CarrierCounts>(),
 });
 
 function addDuration(counter: Counter, durationMs: number): void {
@@ -57,6 +59,8 @@ export class StatsRecorder extends LoopService<
   readonly #open = perTaskType(zero);
   readonly #unsent = perTaskType<StatsDelta | null>(() => null);
   readonly #flushNumber = perTaskType(() => 0);
+  /** When claimed items were due, by the monotonic clock. */
+  readonly #dueAt = new WeakMap<object, number>();
 
   countSucceeded(taskType: TaskType, durationMs: number, carrierId: number): void {
     const counter = this.#open[taskType];
@@ -64,6 +68,7 @@ export class StatsRecorder extends LoopService<
     counter.succeededMs += durationMs;
     addDuration(counter, durationMs);
     addCarrier(counter, carrierId, 0, durationMs);
+    addCounts(counter.byCarrier, [[carrierId, { polls: 1 }]]);
     this.deps.meter.poll(taskType, 'succeeded', durationMs);
   }
 
@@ -74,8 +79,29 @@ export class StatsRecorder extends LoopService<
     counter.reasons[reason] = (counter.reasons[reason] ?? 0) + 1;
     addDuration(counter, durationMs);
     // What was never sent says nothing about the carrier.
-    if (reason !== 'held') addCarrier(counter, carrierId, 1, 0);
+    if (reason !== 'held') {
+      addCarrier(counter, carrierId, 1, 0);
+      addCounts(counter.byCarrier, [[carrierId, { polls: 1, failed: 1 }]]);
+    }
     this.deps.meter.poll(taskType, 'failed', durationMs);
+  }
+
+  /** Notes how long the scheduled cards of a claim had been due. @param claim `lateMs` has those of lane `schedule`, in their order. */
+  noteClaim({ items, lateMs }: Parameters<Meter['claimed']>[1]): void {
+    const atMs = this.deps.clock.monotonic();
+    const scheduled = items.filter(({ lane }) => lane === 'schedule');
+    for (const [i, ms] of lateMs.entries()) {
+      const item = scheduled[i];
+      if (item !== undefined) this.#dueAt.set(item, atMs - ms);
+    }
+  }
+
+  /** Counts whether a poll of the schedule begins late; retries and polls by hand have no time at which they are due. */
+  countBegun(taskType: TaskType, item: object, carrierId: number, intervalMs: number): void {
+    const dueAt = this.#dueAt.get(item);
+    if (dueAt === undefined) return;
+    const late = Number(isLatePoll(this.deps.clock.monotonic() - dueAt, intervalMs));
+    addCounts(this.#open[taskType].byCarrier, [[carrierId, { timed: 1, late }]]);
   }
 
   /** Counts a reading that grew, whether it is believed or not, or fell far; its poll is counted too. */

@@ -76,7 +76,7 @@ export class Poller {
 
   /** @param card null: it does not exist any more. */
   async poll(item: WorkItem, card: Card | null, deadline: Deadline): Promise<Verdict> {
-    const { task, gate, matcher, cardPace, clock } = this.deps;
+    const { task, gate, matcher, cardPace, stats, clock } = this.deps;
     const isManual = item.lane === 'manual';
     // The change feed takes a removed card out of its rings; here the card only leaves the queue.
     if (card === null) return isManual ? FAILED : DONE;
@@ -91,6 +91,7 @@ export class Poller {
     // A card whose polls the gateway limits is left to its ring when it fails.
     const retryCapMs = cardPace === null ? Math.min(intervalMs, RETRY_CAP_MS) : 0;
     const alsoFor = cardPace?.triggersOf(item) ?? NONE;
+    stats.countBegun(task.taskType, item, card.carrierId, intervalMs);
     const startedAt = clock.monotonic();
     try {
       const result = await task.poll(card, deadline);

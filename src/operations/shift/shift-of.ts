@@ -6,6 +6,7 @@ import { type CleanupConfig, type CleanupTarget, cleanupBounds } from '../../dom
 import { dated, dateOf } from '../../domain/date-of.ts';
 import { percentDown, sum } from '../../domain/numbers.ts';
 import { type MaintenanceWindow, scopeWords } from '../../domain/schedule/maintenance.ts';
+import { type CarrierSlots, punctualityOf, sumOfSlotCounts } from '../../domain/stats/carrier-slots.ts';
 import type { HistorySample } from '../../domain/stats/history.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
@@ -33,6 +34,8 @@ interface LiveFacts {
   readonly pauses: readonly PauseReport[];
   readonly maintenance: readonly MaintenanceWindow[];
   readonly reasons: readonly HealthReason[];
+  /** Of the time, as far as they are kept. */
+  readonly carrierSlots: Readonly<Record<TaskType, CarrierSlots>>;
 }
 
 export interface ShiftFacts {
@@ -98,7 +101,10 @@ export function shiftOf(facts: ShiftFacts): ShiftReport {
       groups: facts.changes.groups.map(dated),
     },
     stops: { ...totals(stops.carriers), isCut: stops.isCut, carriers: stops.carriers },
-    polls: samples.length === 0 ? [] : TASK_TYPES.map((taskType) => pollsOf(taskType, samples)),
+    polls:
+      live === null || samples.length === 0
+        ? []
+        : TASK_TYPES.map((taskType) => pollsOf(taskType, samples, live.carrierSlots[taskType])),
     open: openNow(facts, live),
   };
 }
@@ -237,12 +243,17 @@ function totals(carriers: readonly CarrierStops[]) {
   };
 }
 
-function pollsOf(taskType: TaskType, samples: readonly HistorySample[]): ShiftReport['polls'][number] {
+function pollsOf(
+  taskType: TaskType,
+  samples: readonly HistorySample[],
+  slots: CarrierSlots,
+): ShiftReport['polls'][number] {
   const perMinute = (name: 'ratePerSecond' | 'failedPerSecond') =>
     Math.round(sum(samples.map(({ tasks }) => ((tasks[taskType][name] ?? 0) * SAMPLE_MS) / 1000)));
   const [polls, failed] = [perMinute('ratePerSecond'), perMinute('failedPerSecond')];
   const successRate = polls === 0 ? null : percentDown((100 * Math.max(0, polls - failed)) / polls);
-  return { taskType, polls, failed, successRate, onTimePercent: null };
+  const onTimePercent = punctualityOf(sumOfSlotCounts(slots.values()))?.percent ?? null;
+  return { taskType, polls, failed, successRate, onTimePercent };
 }
 
 function keptFrom(facts: ShiftFacts, samples: readonly HistorySample[]): ShiftReport['keptFrom'] {

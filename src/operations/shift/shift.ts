@@ -1,7 +1,9 @@
 // The report of a shift: reads what happened in a time and what is open now. Used by the admin API. What follows from the facts is
 // decided in shift-of.ts.
 import { dated } from '../../domain/date-of.ts';
+import { keptSlotsWithin } from '../../domain/stats/carrier-slots.ts';
 import type { StopSettings } from '../../domain/stops/stop.ts';
+import { askPerTaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { ResumeRun } from '../../store/ports/records/resume-records.ts';
 import type { Within } from '../../store/ports/records/shift-records.ts';
@@ -66,15 +68,18 @@ export class ShiftOperations {
     });
   }
 
-  async #live({ fromMs }: Within): Promise<ShiftFacts['live']> {
+  async #live({ fromMs, toMs }: Within): Promise<ShiftFacts['live']> {
     const { live, health } = this.deps;
     try {
-      const [samples, pauses, { reasons, maintenance }] = await Promise.all([
+      const nowMs = await live.now();
+      const slots = keptSlotsWithin(fromMs, toMs, nowMs);
+      const [samples, pauses, { reasons, maintenance }, carrierSlots] = await Promise.all([
         live.history.read('minute', fromMs),
         live.work.pauses(),
         health.judge(),
+        askPerTaskType((taskType) => live.stats.carrierSlots(taskType, slots)),
       ]);
-      return { samples, pauses: pauseReports(pauses), maintenance, reasons };
+      return { samples, pauses: pauseReports(pauses), maintenance, reasons, carrierSlots };
     } catch (error) {
       if (!(error instanceof CardpollError) || error.kind !== 'unavailable') throw error;
       return { unknown: error.message };

@@ -139,6 +139,19 @@ const instanceReport = z.object({
 });
 export type InstanceReport = ReportOf<typeof instanceReport>;
 
+/** "On schedule": of polls of the schedule, how many began in time. */
+const onTime = z.object({
+  percent: z
+    .number()
+    .describe('Share that began within a tenth of the interval, at least 10 s, after it was due'),
+  polls: z.int().describe('Polls of the schedule in the last hour, in slots of ten minutes'),
+  late: z.int(),
+  worst: z
+    .object({ carrierId: z.int(), percent: z.number() })
+    .nullable()
+    .describe('The carrier with the lowest share; null: none was late, or there is one carrier'),
+});
+
 export const overview = report('Overview', {
   generatedAt: z.date(),
   version: z.string().describe('Version of the instance that answers'),
@@ -152,6 +165,7 @@ export const overview = report('Overview', {
     .array(maintenanceReport)
     .describe('Windows that are in force, or begin within an hour; the first to start first'),
   stops: stopNumbers,
+  onTime: onTime.nullable().describe('null: nothing was measured'),
   tasks: z.array(taskStats),
   init: initReport,
   workers: z.array(instanceReport).describe('Live instances'),

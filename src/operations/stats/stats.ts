@@ -2,7 +2,8 @@
 // admin API and, through it, by the command line. task-stats.ts has the numbers of a task type.
 import { dated, dateOf } from '../../domain/date-of.ts';
 import { percentDown } from '../../domain/numbers.ts';
-import { TASKS } from '../../domain/task-type.ts';
+import { keptSlotsWithin, punctualityOf, sumOfSlotCounts } from '../../domain/stats/carrier-slots.ts';
+import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
 import { roundedCapacity } from '../../health/capacity.ts';
 import type { Judgement } from '../../health/fleet-health.ts';
 import { gatewayNowOf } from '../../health/gateway-report.ts';
@@ -17,7 +18,9 @@ import type { StopNumbers } from './health-report.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
 import { queueStatsOf, taskStatsOf } from './task-stats.ts';
 
-interface StatsMeans extends Pick<OperationMeans, 'health' | 'offers' | 'version'> {
+const HOUR_MS = 3_600_000;
+
+interface StatsMeans extends Pick<OperationMeans, 'health' | 'live' | 'offers' | 'version'> {
   readonly cardTotal: CardTotal;
 }
 
@@ -37,6 +40,7 @@ export class StatsOperations {
       health: healthOfReasons(reasons),
       healthReasons: reasons,
       cardsTotal: await this.deps.cardTotal.read(init.total),
+      onTime: await this.#onTime(nowMs),
       tasks,
       capacity: fleetCapacity(judged),
       gateway: { ...gateway, ...gatewayNowOf(tasks) },
@@ -46,6 +50,14 @@ export class StatsOperations {
       init: dated(init),
       workers: judged.instances.map(instanceReportOf),
     };
+  }
+
+  /** Of all task types in the last hour. */
+  async #onTime(nowMs: number) {
+    const { stats } = this.deps.live;
+    const slots = keptSlotsWithin(nowMs - HOUR_MS, nowMs, nowMs);
+    const found = await Promise.all(TASK_TYPES.map((taskType) => stats.carrierSlots(taskType, slots)));
+    return punctualityOf(sumOfSlotCounts(found.flatMap((one) => [...one.values()])));
   }
 
   async queues(): Promise<QueueStats[]> {

@@ -64,6 +64,8 @@ export function redisKeys(isCluster: boolean) {
     statsWindow: ofType('polling:stats-window'),
     /** Hash: worker id -> number of its last flush of statistics. */
     statsFlushes: ofType('polling:stats-flushes'),
+    /** Hash: index of a slot of ten minutes -> `<carrier>:<polls>:<failed>:<timed>:<late>`, ... (domain/stats/carrier-slots.ts) */
+    carrierSlots: ofType('polling:carrier-slots'),
     /** Hash: number of a minute since the epoch -> how fast readings of usage grew, as `<bucket>=<how many>`, ... */
     usageGrowth: ofType('polling:usage-growth'),
     /** Hash: number of an hour since the epoch, modulo those that are kept -> the fastest growth of one (stats.ts). */

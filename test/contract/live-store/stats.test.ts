@@ -3,8 +3,56 @@ import { expect, it } from 'vitest';
 import { sumOfCounts } from '../../../src/domain/numbers.ts';
 import type { CarrierPolls } from '../../../src/domain/results/carrier-polls.ts';
 import { GROWTH_HOURS, hourOf, minuteOf } from '../../../src/domain/results/usage-growth.ts';
+import {
+  type CarrierCounts,
+  carrierSlotAt,
+  SLOT_CARRIERS_MAX,
+  sumOfSlotCounts,
+} from '../../../src/domain/stats/carrier-slots.ts';
 import { statsDelta } from '../../support/stats-delta.ts';
 import { describeLiveStore, REALNAME, range } from './stores.ts';
+
+describeLiveStore('polls by carrier', (live) => {
+  const record = (instance: string, flush: number, ...carriers: Array<[number | null, CarrierCounts]>) =>
+    live.store.stats.record(REALNAME, instance, flush, statsDelta({ byCarrier: new Map(carriers) }));
+  const slot = async () => {
+    const present = carrierSlotAt(await live.store.now());
+    const slots = await live.store.stats.carrierSlots(REALNAME, [present - 1, present]);
+    return sumOfSlotCounts(slots.values());
+  };
+
+  it('are counted in slots of ten minutes, each flush once, by task type', async () => {
+    expect(await slot()).toEqual(new Map());
+    const few = { polls: 1, failed: 0, timed: 0, late: 0 };
+    await record('a', 1, [7, { polls: 3, failed: 1, timed: 2, late: 1 }], [-1, few]);
+    await record('a', 1, [7, { polls: 9, failed: 9, timed: 9, late: 9 }]);
+    await record('b', 1, [7, { polls: 2, failed: 0, timed: 2, late: 0 }]);
+    await record('b', 2);
+    expect(await slot()).toEqual(
+      new Map([
+        [7, { polls: 5, failed: 1, timed: 4, late: 1 }],
+        [-1, few],
+      ]),
+    );
+    const present = carrierSlotAt(await live.store.now());
+    expect(await live.store.stats.carrierSlots('package', [present - 1, present])).toEqual(new Map());
+    expect(await live.store.stats.carrierSlots(REALNAME, [])).toEqual(new Map());
+  });
+
+  it('name fifty carriers, and count further ones together', async () => {
+    const one = { polls: 1, failed: 1, timed: 1, late: 0 };
+    const fifty = range(SLOT_CARRIERS_MAX, 1).map((id): [number, CarrierCounts] => [id, one]);
+    await record('a', 1, ...fifty, [null, one]);
+    await record('b', 1, [50, one], [51, one]);
+    const found = await slot();
+    expect(found.size).toBe(SLOT_CARRIERS_MAX + 1);
+    expect([found.get(50)?.polls, found.get(51), found.get(null)]).toEqual([
+      2,
+      undefined,
+      { polls: 2, failed: 2, timed: 2, late: 0 },
+    ]);
+  });
+});
 
 describeLiveStore('statistics', (live) => {
   it('are zero before the first count', async () => {

@@ -98,6 +98,8 @@ describe('tables', () => {
       'instances  ✖ none is alive',
       'gateway    ● up, 24 ms, 100 % ok',
       'stops      enforce, 12 of 100 in 1 h, 340 of 500 in 24 h',
+      'on time    99.8 % of the polls of the last hour were on time; worst carrier 2:',
+      '           97 %',
       '',
     ]);
   });

@@ -2,6 +2,12 @@
 import { sumOfCounts } from '../../../domain/numbers.ts';
 import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
 import { GROWTH_HOURS, GROWTH_MINUTES, hourOf, minuteOf } from '../../../domain/results/usage-growth.ts';
+import {
+  addCounts,
+  CARRIER_SLOTS_KEPT,
+  type CarrierCounts,
+  carrierSlotAt,
+} from '../../../domain/stats/carrier-slots.ts';
 import type { HistorySample, HistoryStep } from '../../../domain/stats/history.ts';
 import { slotOf } from '../../../domain/stats/history.ts';
 import { perTaskType } from '../../../domain/task-type.ts';
@@ -25,6 +31,7 @@ interface TypeState {
   sinceMs: number | null;
   readonly flushes: Map<string, number>;
   readonly slots: Map<number, StatsSlot>;
+  readonly byCarrier: Map<number, Map<number | null, CarrierCounts>>;
 }
 
 const NOTHING = Object.fromEntries(STATS_TOTALS.map((name) => [name, 0])) as unknown as StatsTotals;
@@ -32,7 +39,13 @@ const NOTHING = Object.fromEntries(STATS_TOTALS.map((name) => [name, 0])) as unk
 /** `forgetInstance` forgets the flush numbers of an instance that has left. */
 export function embeddedPollStats(clock: Clock): PollStats & { forgetInstance(instanceId: string): void } {
   const types = perTaskType(
-    (): TypeState => ({ totals: { ...NOTHING }, sinceMs: null, flushes: new Map(), slots: new Map() }),
+    (): TypeState => ({
+      totals: { ...NOTHING },
+      sinceMs: null,
+      flushes: new Map(),
+      slots: new Map(),
+      byCarrier: new Map(),
+    }),
   );
   const growth = new Map<number, GrowthCounts>();
   const peaks = new Map<number, number>();
@@ -67,7 +80,17 @@ export function embeddedPollStats(clock: Clock): PollStats & { forgetInstance(in
       for (const index of type.slots.keys())
         if (index < oldestSlot(now) || index > slot) type.slots.delete(index);
       addGrowth(minuteOf(now), delta.usageGrowth);
+      if (delta.byCarrier.size === 0) return;
+      const ten = carrierSlotAt(now);
+      const sum = type.byCarrier.get(ten) ?? new Map();
+      addCounts(sum, delta.byCarrier);
+      type.byCarrier.set(ten, sum);
+      for (const index of type.byCarrier.keys())
+        if (index <= ten - CARRIER_SLOTS_KEPT || index > ten) type.byCarrier.delete(index);
     },
+
+    carrierSlots: async (taskType, slots) =>
+      new Map([...types[taskType].byCarrier].filter(([slot]) => slots.includes(slot))),
 
     usageGrowth: async () => ({ minutes: new Map(growth), hours: new Map(peaks) }),
 

@@ -6,6 +6,7 @@ import { sumOfCounts } from '../../../domain/numbers.ts';
 import type { PollsByCarrier } from '../../../domain/results/carrier-polls.ts';
 import { sumOfCarriers } from '../../../domain/results/carrier-polls.ts';
 import type { GrowthCounts, GrowthHistory } from '../../../domain/results/usage-growth.ts';
+import type { CarrierSlots, CountsByCarrier } from '../../../domain/stats/carrier-slots.ts';
 import type { HistorySample, HistoryStep } from '../../../domain/stats/history.ts';
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
@@ -40,6 +41,8 @@ export interface StatsSlot extends PollWindow {
 export interface StatsDelta extends StatsTotals, StatsSlot {
   /** Readings of usage that grew, by rate; only of carddata. */
   readonly usageGrowth: GrowthCounts;
+  /** For the slots of ten minutes. */
+  readonly byCarrier: CountsByCarrier;
 }
 
 export interface StatsReading extends StatsTotals {
@@ -80,6 +83,8 @@ export interface PollStats {
   /** Adds the counts of an instance. `flushNumber` grows by one each flush: a flush that comes twice counts once. */
   record(taskType: TaskType, instanceId: string, flushNumber: number, delta: StatsDelta): Promise<void>;
   read(taskType: TaskType): Promise<StatsReading>;
+  /** @returns the slots of ten minutes that these are part of, by the store's clock, without those that are empty or no longer kept. */
+  carrierSlots(taskType: TaskType, slots: readonly number[]): Promise<CarrierSlots>;
   /**
    * The growth of readings of the last GROWTH_MINUTES, by the store's clock, without minutes in which none grew, and what was
    * noted of the last GROWTH_HOURS.

@@ -1,10 +1,11 @@
 -- Adds the counts of an instance to the statistics of a task type.
--- KEYS: 1 stats, 2 statsWindow, 3 statsFlushes, 4 usageGrowth
+-- KEYS: 1 stats, 2 statsWindow, 3 statsFlushes, 4 usageGrowth, 5 carrierSlots
 -- ARGV: 1 instance id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s),
 -- 8 calls answered 429 or 503, 9 calls that timed out, 10 sum of durations of successful polls (ms),
 -- 11 claims that found the limit reached, 12 counts, 13 carriers (stats.ts), 14 most carriers in a slot,
 -- 15 growth of usage by rate (stats.ts), 16 minutes of growth to keep, 17 implausible readings, 18 of cards that
--- have used something, 19 those that fell
+-- have used something, 19 those that fell, 20 counts by carrier (stats.ts), 21 their slot (s), 22 slots to keep, 23 most
+-- carriers that one names
 -- Returns: 1, or 0 when this flush was already counted.
 -- Atomic because a flush that comes twice must count once.
 -- Instances of two versions share a slot during an upgrade: its text may only get further fields at its end.
@@ -93,6 +94,42 @@ redis.call('HSET', KEYS[2], exact(slot),
     table.concat(packed_carriers, ','), exact(succeeded_ms), exact(implausible), exact(counters), exact(fallen) }, ' '))
 redis.call('PEXPIRE', KEYS[2], 2000 * tonumber(ARGV[6]))
 redis.call('HSET', KEYS[1], 'avg_duration_ms', count > 0 and string.format('%.1f', total_ms / count) or '0')
+
+if ARGV[20] ~= '' then
+  local index, named, order, sums = math.floor(now / 1000 / tonumber(ARGV[21])), 0, {}, {}
+  local function add_slot(packed)
+    for id, numbers in string.gmatch(packed, '([^:,]+):([%d:]+)') do
+      local key = (sums[id] or named < tonumber(ARGV[23])) and id or '*'
+      if not sums[key] then
+        named = named + (key == '*' and 0 or 1)
+        order[#order + 1], sums[key] = key, { 0, 0, 0, 0 }
+      end
+      local at = 0
+      for number in string.gmatch(numbers, '%d+') do
+        at = at + 1
+        sums[key][at] = sums[key][at] + tonumber(number)
+      end
+    end
+  end
+  local known = redis.call('HGET', KEYS[5], exact(index))
+  if known then
+    add_slot(known)
+  else
+    local slots = redis.call('HGETALL', KEYS[5])
+    for i = 1, #slots, 2 do
+      if tonumber(slots[i]) <= index - tonumber(ARGV[22]) or tonumber(slots[i]) > index then
+        redis.call('HDEL', KEYS[5], slots[i])
+      end
+    end
+  end
+  add_slot(ARGV[20])
+  local packed = {}
+  for i, id in ipairs(order) do
+    packed[i] = id .. ':' .. exact(sums[id][1]) .. ':' .. exact(sums[id][2]) .. ':' .. exact(sums[id][3]) .. ':' .. exact(sums[id][4])
+  end
+  redis.call('HSET', KEYS[5], exact(index), table.concat(packed, ','))
+  redis.call('PEXPIRE', KEYS[5], 1000 * tonumber(ARGV[21]) * tonumber(ARGV[22]))
+end
 
 if ARGV[15] ~= '' then
   local minute, grown = math.floor(now / 60000), {}

@@ -11,6 +11,14 @@ import {
   hourOf,
   minuteOf,
 } from '../../../domain/results/usage-growth.ts';
+import {
+  CARRIER_COUNTS,
+  CARRIER_SLOT_SECONDS,
+  CARRIER_SLOTS_KEPT,
+  type CarrierCounts,
+  type CountsByCarrier,
+  SLOT_CARRIERS_MAX,
+} from '../../../domain/stats/carrier-slots.ts';
 import { type HistorySample, SAMPLE_FIELDS, slotOf, type TaskSample } from '../../../domain/stats/history.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
@@ -66,7 +74,21 @@ export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
         delta.implausible,
         delta.counters,
         delta.fallen,
+        packSlot(delta.byCarrier),
+        CARRIER_SLOT_SECONDS,
+        CARRIER_SLOTS_KEPT,
+        SLOT_CARRIERS_MAX,
       ]);
+    },
+
+    async carrierSlots(taskType, slots) {
+      if (slots.length === 0) return new Map();
+      const texts = await client.command('HMGET', keys.carrierSlots(taskType), ...slots);
+      return new Map(
+        (texts as Array<string | null>).flatMap((text, i) =>
+          text === null ? [] : [[slots[i] as number, unpackCountsByCarrier(text)]],
+        ),
+      );
     },
 
     usageGrowth,
@@ -170,6 +192,25 @@ export function unpackSlot(text: string): StatsSlot {
 function unpackCarrier(entry: string): [carrierId: number, CarrierPolls] {
   const [carrierId = 0, polls = 0, failed = 0, succeededMs = 0] = entry.split(':').map(Number);
   return [carrierId, succeededMs === 0 ? { polls, failed } : { polls, failed, succeededMs }];
+}
+
+const OTHER_CARRIERS = '*';
+
+function packSlot(byCarrier: CountsByCarrier): string {
+  return [...byCarrier]
+    .map(([id, counts]) => [id ?? OTHER_CARRIERS, ...CARRIER_COUNTS.map((name) => counts[name])].join(':'))
+    .join(',');
+}
+
+function unpackCountsByCarrier(text: string): CountsByCarrier {
+  return new Map(
+    entriesOf(text).map((entry) => {
+      const [id = OTHER_CARRIERS, ...numbers] = entry.split(':');
+      const counts = CARRIER_COUNTS.map((name, i) => [name, Number(numbers[i] ?? 0)]);
+      const carrierId = id === OTHER_CARRIERS ? null : Number(id);
+      return [carrierId, Object.fromEntries(counts) as unknown as CarrierCounts] as const;
+    }),
+  );
 }
 
 function entriesOf(packed: string): string[] {

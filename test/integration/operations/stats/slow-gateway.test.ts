@@ -63,7 +63,7 @@ async function start(options: Partial<typeof FLEET> = {}) {
   const coordination = Object.assign(Object.create(live.coordination), { initProgress: async () => loaded });
   const health = fleetHealth({ live: { ...live, coordination }, records: {} as RecordStore }, time);
   const cardTotal = { read: async () => FLEET.cards } as unknown as CardTotal;
-  const stats = new StatsOperations({ health, cardTotal, offers: () => true, version: '1.2.3' });
+  const stats = new StatsOperations({ health, live, cardTotal, offers: () => true, version: '1.2.3' });
   const watch = new HealthWatch({ judge: health, health: live.health, clock: time, onError: () => {} });
   return { polled, stats, watch };
 }

@@ -4,6 +4,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { durationBucketOf } from '../../../../src/domain/numbers.ts';
 import { DOUBTFUL_BUCKET, growthBucketOf, minuteOf } from '../../../../src/domain/results/usage-growth.ts';
+import { carrierSlotAt } from '../../../../src/domain/stats/carrier-slots.ts';
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
@@ -239,4 +240,17 @@ it('sends twice a second, whatever was noted', async () => {
   await clock.run(1);
   expect(sent).toHaveLength(1);
   await recorder.stop();
+});
+
+it('counts by carrier what ended and what began late, of the schedule alone', async () => {
+  const items = [{ lane: 'manual' }, { lane: 'schedule' }, { lane: 'retry' }, { lane: 'schedule' }] as const;
+  recorder.noteClaim({ items, lateMs: [9_000, 500] });
+  clock.advance(1_001);
+  for (const item of items) recorder.countBegun('package', item, CARRIER, 60_000);
+  recorder.countSucceeded('package', 5, CARRIER);
+  recorder.countFailed('package', 5, 'timeout', CARRIER);
+  recorder.countFailed('package', 5, 'held', CARRIER);
+  await recorder.runOnce();
+  const slots = await live.stats.carrierSlots('package', [carrierSlotAt(clock.now())]);
+  expect([...slots.values()]).toEqual([new Map([[CARRIER, { polls: 2, failed: 1, timed: 2, late: 1 }]])]);
 });

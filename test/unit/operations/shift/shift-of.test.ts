@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { CLEANUP_TARGETS } from '../../../../src/domain/cleanup.ts';
+import type { CarrierSlots } from '../../../../src/domain/stats/carrier-slots.ts';
 import type { HistorySample, TaskSample } from '../../../../src/domain/stats/history.ts';
 import { perTaskType, TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import type { HealthReason } from '../../../../src/health/reason.ts';
@@ -29,7 +30,10 @@ const sample = (atMs: number, over: Partial<TaskSample> = {}): HistorySample => 
 const minutes = (fromMs: number, toMs: number, over: Partial<TaskSample> = {}) =>
   Array.from({ length: (toMs - fromMs) / 60_000 }, (_, i) => sample(fromMs + (i + 1) * 60_000, over));
 
-const LIVE = { samples: minutes(FROM, NOW), pauses: [], maintenance: [], reasons: [] };
+const LIVE = {
+  ...{ samples: minutes(FROM, NOW), pauses: [], maintenance: [], reasons: [] },
+  carrierSlots: perTaskType((): CarrierSlots => new Map()),
+};
 const QUIET: ShiftFacts = {
   within: { fromMs: FROM, toMs: NOW },
   nowMs: NOW,
@@ -276,6 +280,18 @@ it('stops are summed over the carriers', () => {
     ...{ done: 11, requested: 4, held: 6, observed: 8, dismissed: 10, resumed: 12 },
     ...{ isCut: true, carriers },
   });
+});
+
+it('has how many polls were on time, where that was counted', () => {
+  const counts = { polls: 100, failed: 0, timed: 100, late: 3 };
+  const slots: CarrierSlots = new Map([[1, new Map([[2, counts]])]]);
+  const carrierSlots = { ...LIVE.carrierSlots, package: slots };
+  const { polls } = night({ live: { ...LIVE, carrierSlots } });
+  expect(polls.map(({ taskType, onTimePercent }) => [taskType, onTimePercent])).toEqual([
+    ['realname', null],
+    ['carddata', null],
+    ['package', 97],
+  ]);
 });
 
 describe('what is open', () => {
