@@ -99,9 +99,10 @@ export class Fleet {
         CARDPOLL_REDIS_URL: this.redisServer.url,
         CARDPOLL_DATABASE_URL: this.databaseUrl,
         CARDPOLL_GATEWAY_URL: this.gatewayUrl,
-        // These fleets are small, and so would be the default budget.
-        CARDPOLL_STOPS_MAX_PER_HOUR: '100',
-        CARDPOLL_STOPS_MAX_PER_DAY: '500',
+        // These fleets are small, and so would be the default budget. Earlier versions had the same one for any fleet.
+        ...(program === PRESENT
+          ? { CARDPOLL_STOPS_MAX_PER_HOUR: '100', CARDPOLL_STOPS_MAX_PER_DAY: '500' }
+          : {}),
         ...this.env,
         ...env,
       },
