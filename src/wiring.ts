@@ -170,6 +170,7 @@ function buildOperations(
       },
     },
     limits: { maxOpenConditionTriggers: MAX_OPEN_CONDITION_TRIGGERS, ...config.api },
+    resumeAtMonthStart: config.stops.resumeAtMonthStart,
     logDir: config.logDir === null ? null : resolve(config.logDir),
     exactTotals: config.roles.includes('api'),
   });

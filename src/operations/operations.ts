@@ -48,6 +48,8 @@ interface OperationsOptions
   /** IANA name of the time zone for the calendar months of usage. */
   readonly timeZone: string;
   readonly stops: StopSettings;
+  /** The setting; default: off. */
+  readonly resumeAtMonthStart?: boolean;
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;
   readonly tester: WebhookTester;
@@ -80,7 +82,10 @@ export function openOperations(options: OperationsOptions) {
   return {
     audit,
     concurrency,
-    stats: new StatsOperations({ health, live, offers, version, cardTotal }),
+    stats: new StatsOperations({
+      ...{ health, live, records, calendar, clock, offers, version, cardTotal },
+      resumeAtMonthStart: options.resumeAtMonthStart ?? false,
+    }),
     history: new HistoryOperations({ live }),
     shift: new ShiftOperations({ live, records, health, calendar, stops }),
     plan: new PlanOperations({

@@ -2,6 +2,7 @@
 // capacity by task type (what is demanded, how much of it is possible, and when a backlog is gone), pauses, stops, initialisation,
 // instances. Shows what the API says.
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
+import { monthEndWords } from '../domain/cards/month-end.ts';
 import { areOnePause } from '../domain/limits/operator-limits.ts';
 import { scopeWords } from '../domain/schedule/maintenance.ts';
 import { countedText, observedWords, STOPS_COUNTED } from '../domain/stops/stop.ts';
@@ -34,6 +35,7 @@ export function fleetFacts(overview: OverviewBody, style: Style, capacity: strin
     ...pauseFacts(overview, style),
     ...maintenanceFacts(overview, style),
     stopsFact(overview, style),
+    ...monthEndFacts(overview),
     onTimeFact(overview, isShort),
     initFact(overview, style),
     instanceFact(overview, style),
@@ -129,6 +131,20 @@ function maintenanceFacts({ maintenance, generated_at }: OverviewBody, style: St
 function stopsFact({ stops }: OverviewBody, style: Style): Fact {
   const { text, isUrgent } = stopsLine(stops, (value) => style.number(value).text);
   return isUrgent ? urgent('stops', { text, tone: 'yellow' }) : calm('stops', { text });
+}
+
+function monthEndFacts(overview: OverviewBody): Fact[] {
+  const text = monthEndText(overview);
+  return text === null ? [] : [urgent('month ends', { text })];
+}
+
+/** @returns null: the month does not end within three days. */
+export function monthEndText({ month_end: end, generated_at }: OverviewBody): string | null {
+  // An older daemon does not send it.
+  if (!end) return null;
+  const { time_zone: timeZone, turns_at, stopped, resumes_at_start } = end;
+  const seconds = Math.ceil((Date.parse(turns_at) - Date.parse(generated_at)) / 1000);
+  return monthEndWords({ seconds, timeZone }, stopped, resumes_at_start);
 }
 
 /** Fewer polls on time are worth a look. */

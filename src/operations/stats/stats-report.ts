@@ -152,6 +152,16 @@ const onTime = z.object({
     .describe('The carrier with the lowest share; null: none was late, or there is one carrier'),
 });
 
+const monthEnd = z.object({
+  timeZone: z.string().describe('Whose months they are: time_zone'),
+  turnsAt: z.date().describe('When the next month begins'),
+  stopped: z
+    .int()
+    .nullable()
+    .describe('Cards that cardpoll stopped in this month and that are stopped; null: not known'),
+  resumesAtStart: z.boolean().describe('stops.resume_at_month_start: whether these are resumed then'),
+});
+
 export const overview = report('Overview', {
   generatedAt: z.date(),
   version: z.string().describe('Version of the instance that answers'),
@@ -166,6 +176,7 @@ export const overview = report('Overview', {
     .describe('Windows that are in force, or begin within an hour; the first to start first'),
   stops: stopNumbers,
   onTime: onTime.nullable().describe('null: nothing was measured'),
+  monthEnd: monthEnd.nullable().describe('null: the month does not end within three days'),
   tasks: z.array(taskStats),
   init: initReport,
   workers: z.array(instanceReport).describe('Live instances'),

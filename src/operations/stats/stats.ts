@@ -1,5 +1,6 @@
 // Statistics of the fleet: overview, queues and tasks, as operators see what health judged (src/health/fleet-health.ts). Used by the
 // admin API and, through it, by the command line. task-stats.ts has the numbers of a task type.
+import { monthTurnAhead } from '../../domain/cards/month-end.ts';
 import { dated, dateOf } from '../../domain/date-of.ts';
 import { percentDown } from '../../domain/numbers.ts';
 import { keptSlotsWithin, punctualityOf, sumOfSlotCounts } from '../../domain/stats/carrier-slots.ts';
@@ -9,6 +10,7 @@ import type { Judgement } from '../../health/fleet-health.ts';
 import { gatewayNowOf } from '../../health/gateway-report.ts';
 import { healthOfReasons } from '../../health/health-reasons.ts';
 import type { StopFigures } from '../../health/stop-figures.ts';
+import { PatientReading } from '../../platform/patient-reading.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { maintenanceReportOf } from '../limits/maintenance.ts';
@@ -20,13 +22,28 @@ import { queueStatsOf, taskStatsOf } from './task-stats.ts';
 
 const HOUR_MS = 3_600_000;
 
-interface StatsMeans extends Pick<OperationMeans, 'health' | 'live' | 'offers' | 'version'> {
+/** Counting walks over the stops of the month. */
+const COUNT_EVERY_MS = 60_000;
+
+interface StatsMeans
+  extends Pick<OperationMeans, 'health' | 'live' | 'records' | 'calendar' | 'clock' | 'offers' | 'version'> {
+  readonly resumeAtMonthStart: boolean;
   readonly cardTotal: CardTotal;
 }
 
 /** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
 export class StatsOperations {
-  constructor(private readonly deps: StatsMeans) {}
+  /** Asked in the last days of a month. */
+  readonly #stopped;
+
+  constructor(private readonly deps: StatsMeans) {
+    const { clock } = deps;
+    this.#stopped = new PatientReading(
+      () => this.#countStopped(),
+      clock,
+      (costMs) => Math.max(COUNT_EVERY_MS, costMs),
+    );
+  }
 
   async overview(): Promise<Overview> {
     const judged = await this.deps.health.judge();
@@ -41,6 +58,7 @@ export class StatsOperations {
       healthReasons: reasons,
       cardsTotal: await this.deps.cardTotal.read(init.total),
       onTime: await this.#onTime(nowMs),
+      monthEnd: await this.#monthEnd(nowMs),
       tasks,
       capacity: fleetCapacity(judged),
       gateway: { ...gateway, ...gatewayNowOf(tasks) },
@@ -58,6 +76,21 @@ export class StatsOperations {
     const slots = keptSlotsWithin(nowMs - HOUR_MS, nowMs, nowMs);
     const found = await Promise.all(TASK_TYPES.map((taskType) => stats.carrierSlots(taskType, slots)));
     return punctualityOf(sumOfSlotCounts(found.flatMap((one) => [...one.values()])));
+  }
+
+  async #monthEnd(nowMs: number) {
+    const { calendar, resumeAtMonthStart: resumesAtStart } = this.deps;
+    const turn = monthTurnAhead(calendar, nowMs);
+    if (turn === null) return null;
+    const stopped = await this.#stopped.read();
+    return { timeZone: calendar.timeZone, turnsAt: new Date(turn.turnsAtMs), stopped, resumesAtStart };
+  }
+
+  /** As the month that begins would resume them. */
+  async #countStopped(): Promise<number> {
+    const { calendar, records } = this.deps;
+    const turn = monthTurnAhead(calendar, await records.now());
+    return turn === null ? 0 : (await records.resumes.preview({ beginning: turn.next })).total;
   }
 
   async queues(): Promise<QueueStats[]> {

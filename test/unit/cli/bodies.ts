@@ -110,6 +110,7 @@ export const OVERVIEW: OverviewBody = {
   },
   pauses: [],
   maintenance: [],
+  month_end: null,
   on_time: { percent: 99.8, polls: 100_000, late: 200, worst: { carrier_id: 2, percent: 97 } },
   tasks: [
     task('realname'),

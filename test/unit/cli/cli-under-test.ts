@@ -33,6 +33,8 @@ export interface CliOptions {
   readonly stdin?: Readable;
   readonly launchers?: Partial<Launchers>;
   readonly signal?: AbortSignal;
+  /** Epoch milliseconds; default NOW. */
+  readonly nowMs?: number;
 }
 
 class Sink extends Writable {
@@ -65,6 +67,7 @@ export async function cli(argv: readonly string[], options: CliOptions = {}): Pr
     input = '',
     launchers = {},
     signal = new AbortController().signal,
+    nowMs = NOW,
   } = options;
   const stdout = new Sink(tty, columns);
   const stderr = new Sink(tty, columns);
@@ -74,7 +77,7 @@ export async function cli(argv: readonly string[], options: CliOptions = {}): Pr
     stderr,
     // Without a cursor, so that no spinner comes on a slow machine, which no test could foresee.
     env: { TERM: 'dumb', ...env },
-    clock: { ...systemClock, now: () => NOW },
+    clock: { ...systemClock, now: () => nowMs },
     onInterrupt: () => signal,
   };
   const unexpected = () => Promise.reject(new Error('nothing was to be launched'));

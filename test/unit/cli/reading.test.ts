@@ -120,6 +120,24 @@ describe('tables', () => {
     ]);
   });
 
+  it('show the end of a month, and so does the list of stops', async () => {
+    const month_end = { time_zone: 'UTC', stopped: 406, resumes_at_start: false };
+    const overview = { ...OVERVIEW, month_end: { ...month_end, turns_at: '2026-11-23T14:00:00.000Z' } };
+    const stops = { items: [], page: 1, page_size: 20, total: 0 };
+    const { env } = await daemonThatSays((request, response) =>
+      json(request.line.includes('/stops') ? stops : overview)(request, response),
+    );
+    const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout).toMatch(/^month ends in 2d 4h by UTC; then 406 cards stay stopped:/m);
+    const nowMs = Date.parse('2026-11-28T10:00:00Z');
+    const zoned = { ...env, CARDPOLL_TIME_ZONE: 'UTC' };
+    expect((await cli(['stops'], { env: zoned, nowMs })).stderr).toMatch(
+      /^the month ends in 2d 4h by UTC; then/,
+    );
+    expect((await cli(['stops'], { env: zoned })).stderr, 'on the 21st').not.toContain('the month ends');
+    expect((await cli(['stops', '-o', 'json'], { env: zoned, nowMs })).stderr).toBe('');
+  });
+
   it('do not show the rates of a small fleet as 0', async () => {
     const tasks = OVERVIEW.tasks.map((one) => ({
       ...one,

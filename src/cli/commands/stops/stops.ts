@@ -4,8 +4,13 @@ import type { StopModeBody } from '../../../api/client/client-bodies.ts';
 import { planLines } from '../../../changes/planned-change.ts';
 import { stopModeChange } from '../../../changes/stops.ts';
 import { oneOf } from '../../../config/kinds.ts';
+import { loadTimeZone } from '../../../config/load-config.ts';
+import { MonthCalendar } from '../../../domain/cards/month-calendar.ts';
+import { monthTurnAhead } from '../../../domain/cards/month-end.ts';
 import { STOP_FILTERS, STOP_MODES, type StopMode } from '../../../domain/stops/stop.ts';
+import { Zone } from '../../../log-search/time/zone.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import { monthEndText } from '../../../terminal/fleet-lines.ts';
 import { stopColumns } from '../../../terminal/reports/stop-table.ts';
 import { type Field, fieldList, listTable } from '../../../terminal/table.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
@@ -36,6 +41,7 @@ const list = defineCommand({
   run: async (context, { options }) => {
     const { state, carrierId } = options;
     const { since, until, said } = await pastRange(context, options);
+    await sayMonthEnd(context);
     const filter = { state, since, until, carrier_id: carrierId };
     return showPages(context, options, {
       label: 'reading stops',
@@ -50,6 +56,16 @@ const list = defineCommand({
     });
   },
 });
+
+/** In the last three days of a month. The daemon is asked only where that may be so by this machine's clock. */
+async function sayMonthEnd(context: CommandContext): Promise<void> {
+  if (context.format !== 'table') return;
+  const calendar = new MonthCalendar(new Zone(await loadTimeZone(context.configInputs)).name);
+  if (monthTurnAhead(calendar, context.io.clock.now()) === null) return;
+  const { body } = await ask(context, 'reading statistics', (client) => client.overview());
+  const text = monthEndText(body);
+  if (text !== null) context.io.stderr.write(`the month ends ${text}\n`);
+}
 
 const mode = defineCommand({
   name: 'mode',

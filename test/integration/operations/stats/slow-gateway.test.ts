@@ -1,6 +1,8 @@
 // The ordinary bad night: a gateway that takes 20 ms, then 3 s, then 20 ms again. Every surface is read once a second, and each
 // says within 20 s what the gateway itself counts, and within 20 s of the healing too. In compressed time.
+
 import { afterEach, expect, it } from 'vitest';
+import { MonthCalendar } from '../../../../src/domain/cards/month-calendar.ts';
 import { perTaskType, TASK_TYPES, TASKS, type TaskType } from '../../../../src/domain/task-type.ts';
 import { HealthWatch } from '../../../../src/health/health-watch.ts';
 import type { CardTotal } from '../../../../src/operations/cards/card-total.ts';
@@ -63,7 +65,10 @@ async function start(options: Partial<typeof FLEET> = {}) {
   const coordination = Object.assign(Object.create(live.coordination), { initProgress: async () => loaded });
   const health = fleetHealth({ live: { ...live, coordination }, records: {} as RecordStore }, time);
   const cardTotal = { read: async () => FLEET.cards } as unknown as CardTotal;
-  const stats = new StatsOperations({ health, live, cardTotal, offers: () => true, version: '1.2.3' });
+  const stats = new StatsOperations({
+    ...{ health, live, cardTotal, offers: () => true, version: '1.2.3', clock: time },
+    ...{ records: {} as RecordStore, calendar: new MonthCalendar('UTC'), resumeAtMonthStart: false },
+  });
   const watch = new HealthWatch({ judge: health, health: live.health, clock: time, onError: () => {} });
   return { polled, stats, watch };
 }
