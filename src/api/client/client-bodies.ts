@@ -36,6 +36,7 @@ export type InitStateBody = Wire<schedule.InitState>;
 export type ConcurrencyBody = Wire<limits.ConcurrencyLimit>;
 export type ResetBody = Wire<limits.SlotReset>;
 export type PauseBody = Wire<limits.PauseReport>;
+export type FailuresWithinBody = Wire<stats.FailuresWithin>;
 export type MaintenanceBody = Wire<limits.MaintenanceReport>;
 export type HealthReasonBody = OverviewBody['health_reasons'][number];
 export type ConfigBody = Wire<schedule.ConfigReport>;

@@ -47,6 +47,7 @@ export const ENDPOINTS = {
   /** 1 to 1440 minutes; up to 15 in steps of a second, beyond in steps of a minute. */
   history: get<bodies.HistoryBody, [minutes: number]>('/polling-stats/history', 'minutes'),
   failures: get<bodies.ItemsBody<bodies.FailuresBody>>('/polling-stats/failures'),
+  failuresWithin: get<bodies.FailuresWithinBody, [bodies.TimeQuery]>('/polling-stats/failures/hours', '*'),
   /** `cards` or `add`; intervals as `carddata:600,package:3600`. */
   plan: get<bodies.PlanBody, [cards: number | null, add: number | null, interval: string | null]>(
     '/plan',

@@ -9,6 +9,7 @@ import { PLANNED_CARDS_BOUNDS, planOf } from '../../operations/plan/plan.ts';
 import { plan } from '../../operations/plan/plan-report.ts';
 import { initState } from '../../operations/schedule/schedule-report.ts';
 import {
+  failuresWithin,
   history,
   overview,
   queueStats,
@@ -19,7 +20,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { ENDPOINTS } from '../client/endpoints.ts';
 import { PacedReads } from '../guard/expensive-reads.ts';
 import { answersOf, itemsOf, type Serve } from '../schemas/answers.ts';
-import { queryNumber } from '../schemas/fields.ts';
+import { instant, queryNumber } from '../schemas/fields.ts';
 
 const answers = answersOf('polling-stats');
 
@@ -85,6 +86,16 @@ export function pollingStatsRoutes(serve: Serve, operations: StatsSources): void
     ENDPOINTS.failures,
     answers('Why polls fail, of which carriers, and for which cards', itemsOf(taskFailures)),
     async () => ({ items: await pace.read('failures', () => past.failures()) }),
+  );
+  serve(
+    ENDPOINTS.failuresWithin,
+    answers('How many polls failed in a time, by hour and carrier', failuresWithin, {
+      querystring: z.object({
+        since: instant.optional().describe('Two days back at most; default: a day before the end'),
+        until: instant.optional().describe('Before this time; default: now'),
+      }),
+    }),
+    ({ query: { since = null, until = null } }) => past.failuresWithin(since, until),
   );
   serve(
     ENDPOINTS.plan,

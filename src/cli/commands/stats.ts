@@ -1,10 +1,11 @@
 // `cardpoll stats`: fleet statistics, once or with --watch.
 
 import type { ApiClient } from '../../api/client/client.ts';
-import type { FailuresBody } from '../../api/client/client-bodies.ts';
+import type { FailuresBody, FailuresWithinBody } from '../../api/client/client-bodies.ts';
 import { type Kind, oneOf } from '../../config/kinds.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
 import { countWords } from '../../domain/words.ts';
+import { CardpollError } from '../../platform/errors.ts';
 import { EXIT_OK } from '../../platform/exit-codes.ts';
 import {
   initStateFields,
@@ -15,9 +16,10 @@ import {
 } from '../../terminal/reports/stats-views.ts';
 import type { Style } from '../../terminal/style.ts';
 import { listTable, ofItems, renderTable } from '../../terminal/table.ts';
-import { ask } from '../ask.ts';
+import { ask, showAnswer } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { ownAnswer, rendered } from '../output/print.ts';
+import { PAST_TIME, pastRange } from '../past-time.ts';
 import { WATCH_OPTION, watch } from '../watch.ts';
 
 type Show = (context: CommandContext, client: ApiClient) => Promise<string>;
@@ -47,11 +49,30 @@ export const stats = defineCommand({
     'cardpoll stats --watch=5  # every five seconds',
     'cardpoll stats -o wide  # with all columns',
     'cardpoll stats failures  # why polls fail, of which carriers, and for which cards',
+    'cardpoll stats failures --since 01:00 --until 02:00  # how many failed in that time, by hour and carrier',
     'cardpoll stats -o json  # what the API says',
   ],
   arguments: [{ name: '[view]', doc: `${USUAL.choices?.join(', ')} (default: overview)`, kind: VIEW }],
-  options: [WATCH_OPTION],
+  options: [
+    WATCH_OPTION,
+    {
+      flags: '--since <time>',
+      doc: 'with failures: those of a time, by hour and carrier, two days back at most: 2h, 02:00, yesterday',
+      kind: PAST_TIME,
+    },
+    { flags: '--until <time>', doc: 'with --since: its end, exclusive (default: now)', kind: PAST_TIME },
+  ],
   run: async (context, { args: [view = 'overview'], options }) => {
+    const { since, until } = await pastRange(context, options);
+    if (since !== undefined || until !== undefined) {
+      if (view !== 'failures' || since === undefined) throw notOfAView();
+      return showAnswer(
+        context,
+        'reading failures',
+        (client) => client.failuresWithin({ since, until }),
+        failuresWithinText,
+      );
+    }
     const read = (client: ApiClient) => SHOWN[view](context, client);
     if (options.watch !== undefined) return watch(context, options.watch, read);
     context.io.stdout.write(await ask(context, 'reading statistics', read));
@@ -100,6 +121,27 @@ function failureText(items: readonly FailuresBody[], style: Style): string {
     few.length === 0 ? '' : cardTable(few, style),
   ].join('\n');
 }
+
+function notOfAView(): CardpollError {
+  return new CardpollError('usage', 'time_of_no_view', '--since and --until are for the failures of a time', {
+    hint: 'cardpoll stats failures --since 2h',
+  });
+}
+
+function failuresWithinText({ items, kept_from: from }: FailuresWithinBody, style: Style): string {
+  if (!style.forPeople) return hourTable(items, style);
+  const note = from === null ? '' : `polls are counted from ${style.time(from).text} on\n`;
+  return `${note}${items.length === 0 ? 'no poll failed in this time\n' : hourTable(items, style)}`;
+}
+
+const hourTable = listTable<FailuresWithinBody['items'][number]>((style) => [
+  { header: 'HOUR', cell: ({ at }) => ({ text: at }) },
+  { header: 'TASK', cell: ({ task_type }) => style.text(task_type) },
+  { header: 'CARRIER', cell: ({ carrier_id: id }) => style.text(id === null ? 'others' : String(id)) },
+  { header: 'POLLS', cell: ({ polls }) => style.number(polls) },
+  { header: 'FAILED', cell: ({ failed }) => style.number(failed) },
+  { header: 'FAILED %', cell: ({ failed_percent: percent }) => style.percent(percent) },
+]);
 
 const reasonTable = listTable<OfTask<FailuresBody['reasons'][number]>>((style) => [
   { header: 'TASK', cell: ({ task }) => style.text(task) },

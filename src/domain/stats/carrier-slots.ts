@@ -21,6 +21,11 @@ export function carrierSlotAt(atMs: number): number {
   return Math.floor(atMs / 1000 / CARRIER_SLOT_SECONDS);
 }
 
+/** When it begins, epoch milliseconds. */
+export function startOfCarrierSlot(slot: number): number {
+  return slot * CARRIER_SLOT_SECONDS * 1000;
+}
+
 /** The slots of a time that are kept, the first first. */
 export function keptSlotsWithin(fromMs: number, toMs: number, nowMs: number): number[] {
   const last = Math.min(carrierSlotAt(toMs), carrierSlotAt(nowMs));

@@ -5,11 +5,20 @@ import { dated } from '../../domain/date-of.ts';
 import { percentDown } from '../../domain/numbers.ts';
 import type { FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import { failingCarriersOf } from '../../domain/results/carrier-polls.ts';
+import {
+  CARRIER_SLOTS_KEPT,
+  type CarrierSlots,
+  carrierSlotAt,
+  keptSlotsWithin,
+  startOfCarrierSlot,
+  sumOfSlotCounts,
+} from '../../domain/stats/carrier-slots.ts';
 import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../../domain/stats/history.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import { CardpollError } from '../../platform/errors.ts';
 import type { NotedFailure } from '../../store/ports/live/poll-stats.ts';
 import type { OperationMeans } from '../means.ts';
-import type { FailingCard, History, TaskFailures } from './stats-report.ts';
+import type { FailingCard, FailuresWithin, History, TaskFailures } from './stats-report.ts';
 
 const SECOND_MS = 1_000;
 const LATEST_CARDS = 20;
@@ -35,6 +44,33 @@ export class HistoryOperations {
     return Promise.all(TASK_TYPES.map((one) => this.#failuresOf(one)));
   }
 
+  /**
+   * The failures of a time by hour and carrier; for two days. @param givenMs null: a day before the end
+   * @throws CardpollError `invalid` for a time that ends before it begins.
+   */
+  async failuresWithin(givenMs: number | null, untilMs: number | null): Promise<FailuresWithin> {
+    const { live } = this.deps;
+    const nowMs = await live.now();
+    const toMs = Math.min(untilMs ?? nowMs, nowMs);
+    const sinceMs = givenMs ?? toMs - USUAL_MS;
+    if (toMs <= sinceMs) throw emptyTime();
+    // A time that is over ends before its last instant.
+    const slots = keptSlotsWithin(sinceMs, toMs === nowMs ? nowMs : toMs - 1, nowMs);
+    const found = await Promise.all(
+      TASK_TYPES.map(async (taskType) => ({
+        taskType,
+        slots: await live.stats.carrierSlots(taskType, slots),
+      })),
+    );
+    const first = startOfCarrierSlot(carrierSlotAt(nowMs) - CARRIER_SLOTS_KEPT + 1);
+    return {
+      since: new Date(sinceMs),
+      until: new Date(toMs),
+      keptFrom: first > sinceMs ? new Date(Math.min(first, toMs)) : null,
+      items: hoursOf(found),
+    };
+  }
+
   async #failuresOf(type: TaskType): Promise<TaskFailures> {
     const { stats, failures } = this.deps.live;
     const [{ window }, { total, latest }] = await Promise.all([
@@ -50,6 +86,36 @@ export class HistoryOperations {
       cards: latest.map(failingCardOf),
     };
   }
+}
+
+const HOUR_MS = 3_600_000;
+const USUAL_MS = 24 * HOUR_MS;
+
+type OfType = { readonly taskType: TaskType; readonly slots: CarrierSlots };
+
+function hoursOf(found: readonly OfType[]): FailuresWithin['items'] {
+  const hourOf = (slot: number) => Math.floor(startOfCarrierSlot(slot) / HOUR_MS) * HOUR_MS;
+  const hours = [...new Set(found.flatMap(({ slots }) => [...slots.keys()].map(hourOf)))];
+  return hours
+    .sort((a, b) => a - b)
+    .flatMap((hour) => {
+      const items = found.flatMap(({ taskType, slots }) => {
+        const own = [...slots].filter(([slot]) => hourOf(slot) === hour).map(([, counts]) => counts);
+        return [...sumOfSlotCounts(own)].flatMap(([carrierId, { polls, failed }]) => {
+          if (failed === 0) return [];
+          const failedPercent = percentDown((100 * failed) / polls);
+          return [{ at: new Date(hour), taskType, carrierId, polls, failed, failedPercent }];
+        });
+      });
+      return items.sort((a, b) => b.failed - a.failed);
+    });
+}
+
+function emptyTime(): CardpollError {
+  const message = 'must be after since, which is not in the future';
+  return new CardpollError('invalid', 'invalid_field', `until ${message}`, {
+    fields: [{ field: 'until', message }],
+  });
 }
 
 function reportOf({ atMs, tasks }: HistorySample): History['items'][number] {

@@ -231,3 +231,26 @@ export const taskFailures = report('TaskFailures', {
   cards: z.array(failingCard).describe('The cards that failed last, the latest first'),
 });
 export type TaskFailures = ReportOf<typeof taskFailures>;
+
+export const failuresWithin = report('FailuresWithin', {
+  since: z.date(),
+  until: z.date(),
+  keptFrom: z.date().nullable().describe('From when on polls are counted; null: in the whole time'),
+  items: z
+    .array(
+      z.object({
+        at: z
+          .date()
+          .describe(
+            'Begin of the hour (UTC); the slots of ten minutes that the time has a part in are counted',
+          ),
+        taskType,
+        carrierId: z.int().nullable().describe('null: carriers beyond the fifty that a slot names'),
+        polls: z.int(),
+        failed: z.int(),
+        failedPercent: z.number(),
+      }),
+    )
+    .describe('Hours and carriers with failures, the first hour first, in it the most failures first'),
+});
+export type FailuresWithin = ReportOf<typeof failuresWithin>;

@@ -120,6 +120,35 @@ describe('tables', () => {
     ]);
   });
 
+  it('show the failures of a time by hour and carrier', async () => {
+    const item = { at: '2026-11-21T01:00:00.000Z', task_type: 'carddata', polls: 100, failed: 25 };
+    const body = {
+      ...{ since: '2026-11-21T01:00:00.000Z', until: '2026-11-21T02:00:00.000Z', kept_from: null },
+      items: [
+        { ...item, carrier_id: 2, failed_percent: 25 },
+        { ...item, carrier_id: null, failed_percent: 25 },
+      ],
+    };
+    const { env, requests } = await daemonThatSays(json(body));
+    const argv = ['stats', 'failures', '--since', '01:00', '--until', '02:00'];
+    const zoned = { ...env, CARDPOLL_TIME_ZONE: 'UTC' };
+    const { stdout } = await cli(argv, { env: zoned });
+    expect(stdout.split('\n').map((line) => line.trim().split(/ {2,}/))).toEqual([
+      ['HOUR', 'TASK', 'CARRIER', 'POLLS', 'FAILED', 'FAILED %'],
+      ['2026-11-21T01:00:00.000Z', 'carddata', '2', '100', '25', '25.0'],
+      ['2026-11-21T01:00:00.000Z', 'carddata', 'others', '100', '25', '25.0'],
+      [''],
+    ]);
+    expect(decodeURIComponent(requests[0]?.line ?? '')).toBe(
+      'GET /api/admin/polling-stats/failures/hours?since=2026-11-21T01:00:00.000Z&until=2026-11-21T02:00:00.000Z',
+    );
+    for (const wrong of [
+      ['stats', '--since', '2h'],
+      ['stats', 'failures', '--until', '1h'],
+    ])
+      expect((await cli(wrong, { env: zoned })).code, wrong.join(' ')).toBe(64);
+  });
+
   it('show the end of a month, and so does the list of stops', async () => {
     const month_end = { time_zone: 'UTC', stopped: 406, resumes_at_start: false };
     const overview = { ...OVERVIEW, month_end: { ...month_end, turns_at: '2026-11-23T14:00:00.000Z' } };

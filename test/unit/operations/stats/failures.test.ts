@@ -100,3 +100,50 @@ it('name the twenty cards that failed last, and count all', async () => {
   expect(realname?.failingCards).toBe(25);
   expect(realname?.cards.map(({ cardId }) => cardId)).toEqual(idsBetween(6, 25).reverse());
 });
+
+it('are counted for a time by hour and carrier, for two days', async () => {
+  const startMs = Math.ceil(clock.now() / 3_600_000) * 3_600_000;
+  clock.advance(startMs - clock.now());
+  let flush = 0;
+  const count = async (
+    taskType: 'carddata' | 'package',
+    ...carriers: Array<[number | null, number, number]>
+  ) => {
+    flush += 1;
+    const byCarrier = new Map(
+      carriers.map(([id, polls, failed]) => [id, { polls, failed, timed: 0, late: 0 }]),
+    );
+    await live.stats.record(taskType, 'w', flush, statsDelta({ byCarrier }));
+  };
+  await count('carddata', [1, 100, 0], [2, 50, 5], [null, 8, 8]);
+  clock.advance(600_000);
+  await count('carddata', [2, 50, 20]);
+  await count('package', [2, 3, 1]);
+  clock.advance(3_600_000);
+  await count('package', [1, 1_000, 1]);
+  const found = await history.failuresWithin(startMs, null);
+  const [first, second] = [new Date(startMs), new Date(startMs + 3_600_000)];
+  expect(found).toEqual({
+    ...{ since: first, until: new Date(clock.now()), keptFrom: null },
+    items: [
+      { at: first, taskType: 'carddata', carrierId: 2, polls: 100, failed: 25, failedPercent: 25 },
+      { at: first, taskType: 'carddata', carrierId: null, polls: 8, failed: 8, failedPercent: 100 },
+      { at: first, taskType: 'package', carrierId: 2, polls: 3, failed: 1, failedPercent: 33.33 },
+      { at: second, taskType: 'package', carrierId: 1, polls: 1_000, failed: 1, failedPercent: 0.1 },
+    ],
+  });
+  expect((await history.failuresWithin(null, null)).since).toEqual(new Date(clock.now() - 86_400_000));
+  const slotOnly = await history.failuresWithin(startMs, startMs + 600_000);
+  expect(
+    slotOnly.items.map(({ failed }) => failed),
+    'the first ten minutes',
+  ).toEqual([8, 5]);
+  const days = 86_400_000;
+  const { keptFrom, items } = await history.failuresWithin(startMs - 3 * days, startMs - 2 * days);
+  expect([keptFrom, items]).toEqual([new Date(startMs - 2 * days), []]);
+  for (const [from, to] of [
+    [startMs, startMs],
+    [clock.now() + 1, null],
+  ] as const)
+    await expect(history.failuresWithin(from, to)).rejects.toMatchObject({ kind: 'invalid' });
+});
