@@ -3,8 +3,7 @@
 //
 // Life of a notification: pending -> claimed (an attempt begins) -> delivered, failed, or pending again after a pause.
 // It is delivered at least once: the claim of a sender that dies between call and settle ends by itself, and the same
-// message id is sent again. Only a 2xx answer counts as delivered, and for the robot of a chat only one that says that it took the
-// message. There is no retry after 410 (the receiver is gone), for an address that must not be called, or after a
+// message id is sent again. webhook-attempt.ts decides which answers count as delivered. There is no retry after 410 (the receiver is gone), for an address that must not be called, or after a
 // robot has refused the message for good. A receiver that is busy is not called before the time that it names.
 //
 // A pass starts attempts and does not wait for them, so that a receiver that hangs does not delay the others.
