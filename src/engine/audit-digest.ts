@@ -1,7 +1,7 @@
-// Writes repeated changes of the daemon itself (adapted limits, pauses that the gateway asks for) to the audit trail:
-// the first change at once, then all changes of ten minutes in one entry, so that a busy night leaves hundreds of
-// entries and not millions. Noting a change never waits: an unavailable record store delays neither polling nor a
-// reload, and noted changes are recorded when it is back. Built by wiring; one for each instance.
+// Writes repeated changes by the daemon itself (adapted limits, pauses that the gateway asks for) to the audit trail: the first
+// change at once, then all changes of ten minutes in one entry, so that a busy night leaves hundreds of entries instead of
+// millions. note() never waits: an unavailable record store delays neither polling nor a reload, and noted changes are written
+// when it is back. Built by wiring, one per instance.
 import { type AuditChange, DAEMON } from '../domain/audit.ts';
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { AuditTrail } from '../store/ports/records/audit-trail.ts';
@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 1_000;
 const GATHER_MS = 600_000;
 
 interface Gathered {
-  /** From the value before the first change to the value after the last one. */
+  /** The value before the first change and the value after the last one. */
   readonly change: AuditChange;
   readonly times: number;
   readonly since: Date;
@@ -34,7 +34,7 @@ export class AuditDigest extends LoopService<LoopMeans & { readonly audit: Pick<
     return LOOK_EVERY_MS;
   }
 
-  /** Records the noted changes that are left. */
+  /** Writes the noted changes that are still pending. */
   override async stop(): Promise<void> {
     await super.stop();
     for (const key of [...this.#waiting.keys()]) await this.#record(key);

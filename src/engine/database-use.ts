@@ -1,12 +1,11 @@
-// Whether this instance can use the database, and why not: it does not answer; or it answers, but is too slow to read cards,
-// or takes no results, for example because its disk is full. Used by engine.ts for readyz and for what the instance
-// reports to the fleet.
+// Reports whether this instance can use the database, and why not: no answer, too slow to read cards, or no results accepted (for
+// example because its disk is full). Used by engine.ts for readyz and for the instance's report to the fleet.
 import { spanWords } from '../domain/words.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { DatabaseOutage } from '../store/ports/live/coordination.ts';
 
 interface Outage {
-  /** Milliseconds. */
+  /** Duration so far, milliseconds. */
   readonly lastsMs: number;
   readonly reason: string;
 }
@@ -30,7 +29,7 @@ export class DatabaseUse {
     return this.results.outage && { ...this.#dated(this.results.outage), part: 'results' };
   }
 
-  /** @returns a sentence about an outage that has lasted longer; none otherwise. */
+  /** @returns a sentence about an outage longer than this; empty without one. */
   problems(longerThanMs: number): string[] {
     const whole = this.configs.outage;
     const outage = whole ?? this.results.outage;

@@ -1,5 +1,5 @@
-// What an engine is built from: sections of the configuration, and its collaborators. Filled in by wiring; each service
-// of the engine takes the settings that it needs, under the names of the settings table.
+// The settings of the engine: sections of the configuration, and its collaborators. Filled in by wiring. Each service of the
+// engine takes the settings that it needs, under the names of the settings table.
 import type { DaemonConfig } from '../config/daemon-config.ts';
 import type { Fleet } from '../domain/fleet.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
@@ -44,7 +44,7 @@ export interface EngineDeps extends GatewayFacts {
   readonly logTrouble: () => InstanceInfo['logTrouble'];
   /** An absolute path; null: standard output. */
   readonly logDir?: string | null;
-  /** What processor time this process gets. */
+  /** The processor time that this process gets. */
   readonly load: () => LoadReading;
   readonly meter: Meter;
   /** Decides which addresses webhooks may be sent to. */

@@ -1,6 +1,6 @@
-// The engine of one instance: builds its services from ports and settings, and starts and stops them in order. Role
-// `worker` polls cards; role `scheduler` may lead (advance rings, initialise, reap). The engine imports no driver and
-// reads no configuration file.
+// The engine of one instance: builds its services from ports and settings, and starts and stops them in order. Role `worker`
+// polls cards; role `scheduler` may lead (advance rings, initialise, reap). The engine imports no driver and reads no
+// configuration file.
 
 import { MonthCalendar } from '../domain/cards/month-calendar.ts';
 import { NOT_IN_FORCE } from '../domain/limits/in-force.ts';
@@ -40,9 +40,9 @@ import { Reaper } from './work/reaper.ts';
 import type { Task } from './work/task.ts';
 import { Worker } from './work/worker.ts';
 
-/** An instance is not ready after this long without an answer to a claim or to the query for the configs. */
+/** Without an answer to a claim or to the query for the configs for this long, an instance is not ready. */
 const STALLED_MS = 10_000;
-/** What orders call. */
+/** The interfaces that orders call. */
 const CALLED_BY_ORDERS = ['card_status', 'stop', 'start'] as const;
 /** Time after the drain to release leases and send the last statistics. */
 const FAREWELL_MS = 3_000;
@@ -126,7 +126,7 @@ export class Engine implements Service {
     this.#pulse = new Pulse([this.#heartbeat, ...this.#loops], clock);
   }
 
-  /** @returns why this instance is not ready, a sentence each; empty when it is ready. */
+  /** @returns why this instance is not ready, one sentence each; empty when it is ready. */
   problems(): string[] {
     if (this.#phase !== 'running') return [this.#phase];
     const unread = this.#reader.failingMs;
@@ -137,18 +137,19 @@ export class Engine implements Service {
         (worker) => `${worker.name}: no answer to a claim for ${spanWords(seconds(worker.stalledMs))}`,
       ),
       ...this.#database.problems(STALLED_MS),
-      // Claims of an empty queue pass at a Redis that refuses writes, because it is full or cannot save.
+      // Claims of an empty queue succeed on a Redis that refuses writes, because it is full or cannot save. So its silence counts
+      // too.
       ...(silence !== null && stalled.length === 0 ? [silence] : []),
       ...(unread > STALLED_MS ? [`cards could not be read for ${spanWords(seconds(unread))}`] : []),
     ];
   }
 
-  /** @returns loops that only a restart of the process can help; empty before the start and during the drain. */
+  /** @returns loops that only a restart of the process can fix; empty before the start and during the drain. */
   stuck(): string[] {
     return this.#phase === 'running' ? this.#pulse.stuck() : [];
   }
 
-  /** @returns what keeps a ready instance from polling: limits that are not in force, pauses and breakers, a sentence each. */
+  /** @returns why a ready instance does not poll: limits that are not in force, pauses and breakers, one sentence each. */
   restraints(): string[] {
     const paused = this.#workers.filter(({ gate }) => gate.pausedMs > 0);
     const held = this.deps.gateway.breakers();
@@ -162,7 +163,7 @@ export class Engine implements Service {
     ];
   }
 
-  /** True while this instance leads and so advances the fleet's rings. */
+  /** True while this instance leads, and so advances the fleet's rings. */
   get leads(): boolean {
     return this.#leaderServices.some((service) => service instanceof Leadership && service.fence() !== null);
   }
@@ -201,7 +202,7 @@ export class Engine implements Service {
       ),
       ownSide: {
         ...this.deps.load(),
-        // Embedded stores are parts of this process.
+        // Embedded stores run in this process, so they have no latency to report.
         redisMs: live.kind === 'embedded' ? null : this.#heartbeat.redisMs,
         databaseMs: records.kind === 'embedded' ? null : this.#fleetClock.databaseMs,
       },
@@ -252,8 +253,8 @@ export class Engine implements Service {
   }
 
   /**
-   * Drains: makes no new claims, waits for calls in flight, makes results durable, and gives leases back. Bounded in
-   * time even if a store does not answer; the leases of unsettled items then end by themselves.
+   * Drains: makes no new claims, waits for calls in flight, makes results durable, and returns leases. Takes a bounded time even
+   * if a store does not answer; the leases of unsettled items then expire.
    */
   async stop(): Promise<void> {
     this.#phase = 'draining';
@@ -267,12 +268,12 @@ export class Engine implements Service {
     }
   }
 
-  /** What calls the gateway. */
+  /** The loops that call the gateway. */
   get #loops(): ReadonlyArray<Worker | OrderWorker> {
     return this.#orders === null ? this.#workers : [...this.#workers, this.#orders];
   }
 
-  /** Orders the stops of those cards that are over their package and that nothing spares. */
+  /** Orders stops for the cards that are over their package, unless a rule exempts them. */
   async #orderStops(cardIds: readonly number[]): Promise<void> {
     const { records, offers, log } = this.deps;
     const ordered = await orderWantedStops(
@@ -287,7 +288,7 @@ export class Engine implements Service {
     if (ordered > 0) this.#orders?.notice();
   }
 
-  /** Of cards that were changed: their allowance may have been lowered, or raised. */
+  /** Judges changed cards again: their allowance may have been lowered or raised. */
   async #judgeChanged(cardIds: readonly number[]): Promise<void> {
     await this.#orderStops(cardIds);
     const month = this.#calendar.monthOf(this.#fleetClock.now());
@@ -300,7 +301,8 @@ export class Engine implements Service {
   }
 
   /**
-   * Ends the lead after all services that need it, and the heartbeat after the statistics: its end deletes their state.
+   * Ends the lead after all services that need it, and the heartbeat after the statistics: the end of the heartbeat deletes their
+   * state.
    */
   async #leave(): Promise<void> {
     const [lead, ...led] = this.#leaderServices;
@@ -313,7 +315,7 @@ export class Engine implements Service {
     ]);
   }
 
-  /** An unavailable store must not keep the instance from stopping: its leases end by themselves. */
+  /** An unavailable store must not keep the instance from stopping: its leases expire. */
   async #stopTogether(services: readonly Service[]): Promise<void> {
     const stopped = services.map((service) =>
       service.stop().catch((error: unknown) => {

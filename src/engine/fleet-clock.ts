@@ -1,24 +1,27 @@
-// The time of readings. It is the live store's time, which dates a claim, as long as the record store's clock agrees.
-// When the two differ it is the record store's: a Redis clock that is ahead must not count usage in a month that has
-// not begun. Every instance has a fleet clock. Between two queries it advances by this machine's monotonic clock, so a
-// step of the live store's clock is noticed with the first claim after it.
+// The time of readings. It is the live store's time, which dates a claim, as long as the record store's clock agrees. When the
+// two differ, the record store's time is used: a Redis clock that is ahead must not count usage in a month that has not begun.
+// Every instance has a fleet clock. Between two queries it advances by this machine's monotonic clock, so a step of the live
+// store's clock is noticed with the next claim.
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 
 const LOOK_EVERY_MS = 5_000;
-/** Clocks that differ by less agree: the live store's alone then dates all readings, in exact order. */
+/**
+ * Clocks that differ by less than this agree. The live store's clock alone then dates all readings, which keeps their order
+ * exact.
+ */
 const AGREE_MS = 2_000;
-/** An answer that took longer does not give the time precisely enough. */
+/** A slower answer does not give the time precisely enough. */
 const PROMPT_MS = 500;
 
 export class FleetClock extends LoopService<LoopMeans & { readonly records: Pick<RecordStore, 'now'> }> {
   readonly name = 'fleet-clock';
   /** The record store's clock minus clock.monotonic(); null before the first query, which is made at the start. */
   #offsetMs: number | null = null;
-  /** What the last two queries took, the latest last. */
+  /** Duration of the last two queries, the latest last. */
   #tookMs: readonly number[] = [];
 
-  /** The shorter of the last two, milliseconds; null before there are two. */
+  /** The shorter of the last two queries, milliseconds; null before there are two. */
   get databaseMs(): number | null {
     return this.#tookMs.length < 2 ? null : Math.round(Math.min(...this.#tookMs));
   }

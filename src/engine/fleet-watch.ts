@@ -1,6 +1,7 @@
-// Keeps an instance from using the live store of another fleet: it would poll the cards of one fleet through the
-// gateway of the other. The operations interface fixes the key names, so a prefix cannot separate two fleets. Checked before the engine starts and regularly
-// afterwards: another fleet may take over a live store that lost its data, and a host name may point to another server.
+// Stops an instance that uses the live store of another fleet: it would poll the cards of one fleet through the gateway of the
+// other. The operations interface fixes the key names, so a prefix cannot separate two fleets. Checked before the engine starts
+// and regularly afterwards: another fleet may take over a live store that lost its data, and a host name may point to another
+// server.
 import { type Fleet, fleetText } from '../domain/fleet.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../platform/loop.ts';

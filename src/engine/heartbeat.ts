@@ -1,4 +1,4 @@
-// Reports to the live store, every two seconds, that this instance is alive and what it does, and notes what comes of it.
+// Reports to the live store, every two seconds, that this instance is alive and what it does, and measures the answer.
 import { PRESENT_FOR_MS, type Presence } from '../health/presence.ts';
 import { messageOf } from '../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
@@ -17,15 +17,15 @@ export class Heartbeat extends LoopService<
 > {
   readonly name = 'heartbeat';
   #clockAheadMs: number | null = null;
-  /** What the last ones took, the latest last. */
+  /** Duration of the last few heartbeats, the latest last. */
   #tookMs: readonly number[] = [];
 
-  /** At least how far this machine's clock is ahead of the live store's; null before the first answer. */
+  /** The least amount by which this machine's clock is ahead of the live store's; null before the first answer. */
   get clockAheadMs(): number | null {
     return this.#clockAheadMs;
   }
 
-  /** The shortest of the last three, milliseconds; null before there are three. */
+  /** The shortest of the last three heartbeats, milliseconds; null before there are three. */
   get redisMs(): number | null {
     return this.#tookMs.length < MEASURED ? null : Math.round(Math.min(...this.#tookMs));
   }
@@ -37,7 +37,7 @@ export class Heartbeat extends LoopService<
     presence.sending();
     try {
       const theirsMs = await live.coordination.heartbeat(describe(), PRESENT_FOR_MS);
-      // Their time is one between the two, so that a slow answer does not look like a difference.
+      // The live store took its time between sending and answer, so a slow answer must not look like a clock difference.
       this.#clockAheadMs = Math.max(0, sentMs - theirsMs) + Math.min(0, clock.now() - theirsMs);
     } catch (error) {
       presence.failed(messageOf(error));

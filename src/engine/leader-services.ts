@@ -1,5 +1,5 @@
-// The services of an instance with role `scheduler`, in the order in which they start: the leader's lease first, then
-// the services that work only while this instance leads. Built by engine.ts.
+// The services of an instance with role `scheduler`, in their start order: first the leader's lease, then the services that work
+// only while this instance leads. Built by engine.ts.
 
 import { MonthCalendar } from '../domain/cards/month-calendar.ts';
 import { INITIALISING } from '../domain/log-phrases.ts';

@@ -1,14 +1,14 @@
-// One instance of the fleet leads: it advances the rings, initialises them, and takes back the leases of dead workers.
-// This service acquires and renews the leader's lease. That takes both stores: a leader that cannot reach the record
-// store could not do its work, and would keep every other instance from doing it. Its proof is the read of the polling configs
-// (schedule/config-watch.ts), valid for five seconds, so a leader that lost PostgreSQL is replaced in about seven. Losing the lease is safe: advancing a
-// ring carries the fencing token, so a former leader that was paused is refused. Every other operation is idempotent
-// and checks the lead first.
+// Acquires and renews the leader's lease. One instance of the fleet leads: it advances the rings, initialises them, and takes
+// back the leases of dead workers. A lease needs both stores: a leader without the record store could not do its work, and would
+// keep every other instance from doing it. The proof is the read of the polling configs (schedule/config-watch.ts), valid for
+// five seconds, so a leader that lost PostgreSQL is replaced in about seven. Losing the lease is safe: advancing a ring carries
+// the fencing token, so a former leader that was paused is refused. Every other operation is idempotent and checks the lead
+// first.
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { Coordination } from '../store/ports/live/coordination.ts';
 import { PROVEN_FOR_MS } from './schedule/config-watch.ts';
 
-/** What each service of the leader is given: a loop's means, and whether this instance leads. */
+/** Dependencies of each service of the leader: those of a loop, and the fence. */
 export interface LeaderMeans extends LoopMeans {
   /** The fencing token while this instance leads, else null. */
   readonly fence: () => number | null;

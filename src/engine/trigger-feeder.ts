@@ -1,12 +1,12 @@
-// Brings the cards of manual triggers to the workers. Runs on the leader. The state is in the record store, so the next
-// leader continues where the last one was killed. Every pass
+// Brings the cards of manual triggers to the workers. Runs on the leader. The state is in the record store, so the next leader
+// continues where the last one was killed. Every pass
 //
 //   feeds       fills the manual lists with cards that the record store hands out, a bounded number at a time;
 //               triggers of a type take turns, so that a small trigger never waits for a large one;
-//   takes back  removes the cards of a cancelled trigger from the list, also those that come back from a dead worker;
+//   takes back  removes the cards of a cancelled trigger from the list, also cards that return from a dead worker;
 //   audits      every few seconds, puts owed cards that are nowhere in the live store into the list again, a bounded
-//               number at a time: the store lost its data, an instance died after handing them out and before adding
-//               them, or they came too early for the gateway's limit for one card (card-pace.ts) and their time has come.
+//               number at a time: the store lost its data, an instance died between handing them out and adding
+//               them, or they came too early for the gateway's per-card limit (card-pace.ts) and are due now.
 //
 // All of this is safe to repeat: a card that is in the list twice is polled twice and counted once.
 import { leastIntervalSeconds, type RateLimit } from '../domain/limits/rate-limit.ts';
@@ -20,10 +20,10 @@ import type { LeaderMeans } from './leadership.ts';
 
 /** The manual list is filled up to this many cards: seconds of work, and little memory. */
 const LIST_CARDS = 10_000;
-/** Cards that came too early may be millions at once: they are put back up to this length of the list. */
+/** Length of the list up to which cards that came too early are put back: they may be millions at once. */
 const LIST_CARDS_WITH_OWED = 50_000;
 const CHUNK_CARDS = 2_500;
-/** Most chunks of one type in a pass, even when few cards match: the other types and steps wait meanwhile. */
+/** Most chunks of one type in a pass, even when few cards match, because the other types and steps wait meanwhile. */
 const CHUNKS_A_PASS = 16;
 /** Most cancelled triggers of each task type in a pass, and most others. */
 const TRIGGERS_A_PASS = 100;
@@ -117,7 +117,7 @@ export class TriggerFeeder extends LoopService<
   #noteQueuedAgain(taskType: TaskType, cards: number): void {
     const { log, rateLimits } = this.deps;
     const fields = { task_type: taskType, cards };
-    // The records do not say which of the two it was.
+    // The records do not show which of the two reasons it was.
     if (leastIntervalSeconds(rateLimits, TASKS[taskType].interface) > 0)
       log.info(fields, 'cards of manual triggers queued again: they were too early before, or lost');
     else log.warn(fields, 'lost cards of manual triggers queued again');

@@ -1,8 +1,8 @@
-// Evaluates the alert rules. Runs on the leader. A pass reads the rules and their state from the records, reads the
-// metrics once for all rules from the live store, and writes every transition in one statement. The rules of firing and
-// resolving are in domain/alerts/alert-transition.ts; webhook-sender.ts sends the notifications. Remembers only since when it has
-// seen conditions that must hold for a while before they fire, those of alerts that hold no more, and other causes of open alerts: another leader, or the next
-// start, continues with the same alerts and waits from the beginning.
+// Evaluates the alert rules. Runs on the leader. A pass reads the rules and their state from the records, reads the metrics once
+// for all rules from the live store, and writes every transition in one statement. The rules of firing and resolving are in
+// domain/alerts/alert-transition.ts; webhook-sender.ts sends the notifications.
+// The only state in memory is how long pending conditions have lasted (before an alert fires, resolves or changes its cause). A
+// new leader, or a restart, continues with the same alerts and starts these waits again.
 import { causeKey, causesOf, isLate } from '../../domain/alerts/alert-cause.ts';
 import { RULE_TYPE_FACTS } from '../../domain/alerts/alert-rule.ts';
 import { type AlertEvent, holds, nextEvent } from '../../domain/alerts/alert-transition.ts';
@@ -26,12 +26,15 @@ import type { LeaderMeans } from '../leadership.ts';
 
 /** A new leader starts to evaluate within this time. */
 const FOLLOWER_REST_MS = 500;
-/** Metrics from the records that take longer are not known in this pass. */
+/** Longest wait for a metric from the records. After it the metric counts as unknown in this pass. */
 const READ_WITHIN_MS = 3_000;
 const TOO_SLOW = `a metric of stops could not be read within ${READ_WITHIN_MS / 1_000} s: its rules wait`;
-/** An alert ends when its condition has not held in any pass of this time: what a slow gateway answers in between is no recovery. */
+/**
+ * An alert resolves when its condition has not held for this long in any pass: a gap in the answers of a slow gateway is no
+ * recovery.
+ */
 const RECOVERED_AFTER_MS = 60_000;
-/** Another cause is that of an open alert when every pass of this time has found it. */
+/** An open alert changes its cause when every pass for this long has found the new one. */
 const CHANGED_AFTER_MS = 15_000;
 const CAUSE_CHANGED = 'an open alert has another cause';
 
@@ -47,7 +50,10 @@ export class AlertEvaluator extends LoopService<
   }
 > {
   readonly name = 'alert-evaluator';
-  /** Rule -> since when it would fire, or would resolve, by the monotonic clock; only rules that wait for it. */
+  /**
+   * Rule, revision and new cause -> since when the rule would fire, resolve or change, by the monotonic clock. Holds only rules
+   * that wait.
+   */
   #waiting = new Map<string, number>();
 
   async runOnce(): Promise<number> {
@@ -86,11 +92,11 @@ export class AlertEvaluator extends LoopService<
       const cause = causes[0] ?? null;
       const event = nextEvent(watched, sample, causes, canExplain);
       const waitMs = isLate(cause) ? 0 : RULE_TYPE_FACTS[ruleType].holdsForMs;
-      // What waits for the end of the cooldown waits for both at once.
+      // A condition that holds during the cooldown waits for both at once.
       const wouldFire = watched.firing === null && sample !== null && holds(watched.rule, sample);
       const neededMs = event === null || event.kind === 'fired' ? (wouldFire ? waitMs : 0) : holdMs(event);
       if (neededMs > 0) {
-        // A changed rule has another revision, and waits from the beginning.
+        // A changed rule has a new revision, so its wait starts again.
         const key = `${ruleId} ${revision} ${event?.kind === 'changed' ? causeKey(event.cause) : ''}`;
         const since = before.get(key) ?? clock.monotonic();
         this.#waiting.set(key, since);
@@ -105,8 +111,9 @@ export class AlertEvaluator extends LoopService<
   }
 
   /**
-   * @returns null: not known, so the alerts of that metric stay as they are. A table that cannot be read must not keep the rules
-   * that would tell of it from being evaluated.
+   * Waits a limited time for a metric of the records: an unreadable table must not stop the evaluation of the rules that would
+   * report it.
+   * @returns null: unknown; alerts on that metric keep their state.
    */
   async #inTime<T>(read: Promise<T>): Promise<T | null> {
     let value: T | null = null;
@@ -117,12 +124,12 @@ export class AlertEvaluator extends LoopService<
       (error) => this.deps.onError(error, this.deps.intervalMs),
     );
     const isInTime = await withTimeout(READ_WITHIN_MS, known, this.deps.clock);
-    // Otherwise a rule that is never evaluated would look like one that never fires.
+    // Without this report a rule that is never evaluated would look like one that never fires.
     if (!isInTime) this.deps.onError(new Error(TOO_SLOW), this.deps.intervalMs);
     return value;
   }
 
-  /** Rules that read no conditions fire with a cause, too. */
+  /** Adds a cause also to rules that read no conditions. */
   async #explain(transitions: AlertTransition[], rules: readonly RuleToEvaluate[]): Promise<void> {
     const unexplained = ({ event }: AlertTransition) => event.kind === 'fired' && event.cause === null;
     if (!transitions.some(unexplained)) return;
@@ -163,7 +170,9 @@ function holdMs(event: AlertEvent): number {
   return event.kind === 'resolved' && event.resolution === 'recovered' ? RECOVERED_AFTER_MS : 0;
 }
 
-/** Codes of reasons that another rule of the same task type covers: it is enabled, and notifies a receiver if this one does. */
+/**
+ * Codes of reasons that another enabled rule of the same task type reports; if this rule notifies a receiver, that rule does too.
+ */
 function coveredByOtherRules(
   { rule: own }: Pick<RuleToEvaluate, 'rule'>,
   rules: readonly RuleToEvaluate[],

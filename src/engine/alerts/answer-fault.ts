@@ -1,11 +1,11 @@
-// Finds a refusal in an answer with status 2xx whose form is not known: receivers answer 200 also with a page to sign in, with an error in
+// Finds a refusal in an answer with status 2xx of unknown form. Receivers also answer 200 with a sign-in page, with an error in
 // JSON, or with a word such as `no_team`. Pure. Used by webhook-attempt.ts, for webhooks and for the heartbeat.
 //
-// In doubt the message counts as taken: a receiver that is asked again shows it twice.
+// In doubt the message counts as accepted, because a retry would show it twice.
 import { isObject, jsonIn } from '../../platform/json.ts';
 
 export interface Refusal {
-  /** In the receiver's words. */
+  /** The receiver's own words. */
   readonly error: string;
   /** True when a retry would be refused in the same way. */
   readonly lasting: boolean;
@@ -20,7 +20,7 @@ const TITLE = /<title[^>]*>([^<]{1,100})/i;
 const XML_FAULT =
   /<(?:\w+:)?(?:error|fault|exception)\b(?!\s*\/?>\s*(?:0|false|none)?\s*<\/)|<(?:ok|success)>\s*(?:0|false)|<(?:status|result)>\s*(?:error|fail)/i;
 
-/** How a text or a state begins that is a refusal: Microsoft Teams, Slack's words and those of most HTTP services. */
+/** How a refusing text or state begins: Microsoft Teams, Slack's words and most HTTP services. */
 const SAYS_FAILED = new RegExp(
   `^\\W*(?:webhook message delivery )?(?:${[
     'error|err|fail(?:ed|ure|s)?|fatal|fault|exception|invalid|malformed|expired|missing|unknown|nok|ko',
@@ -37,17 +37,17 @@ const SAYS_TAKEN = /^\W*(?:(?:ok|success|no[ _]?errors?)\b|成功)|^(?:none|null
 /** healthchecks.io answers 200 `OK (not found)` and `OK (rate limited)` to a heartbeat that it does not count. */
 const SAYS_IGNORED = /^OK \((.{1,50})\)\s*$/;
 
-/** Names of fields, without case, dashes and underscores. */
+/** Names of success flags, in lower case, without dashes and underscores. */
 const FLAGS = ['ok', 'success', 'succeeded', 'successful', 'issuccess', 'issuccessful', 'accepted'];
 const FAULTS = ['error', 'errors', 'err', 'fault', 'exception', 'errormessage'];
 const ERROR_CODES = ['errcode', 'errorcode', 'errno', 'ret', 'retcode', 'returncode', 'statuscode'];
 const CODES = ['code', 'status'];
 const STATES = ['status', 'result', 'state', 'outcome', 'code'];
-/** What a receiver puts its answer in. */
+/** Names of the fields in which receivers wrap their answer. */
 const WRAPPERS = ['data', 'result', 'response', 'status', 'meta', 'header', 'body'];
 const WORDS = ['errmsg', 'msg', 'message', 'description', 'detail', 'reason', 'errormessage', 'error'];
 
-/** @param text of an answer with status 2xx. @param sent the body of the request, which an answer may repeat. */
+/** @param text body of an answer with status 2xx. @param sent body of the request, which an answer may repeat. */
 export function faultIn(text: string, sent: string): Refusal | null {
   const page = pageIn(text);
   if (page !== null) return { error: `${page} instead of an answer`, lasting: false };
@@ -62,7 +62,7 @@ export function faultIn(text: string, sent: string): Refusal | null {
     : null;
 }
 
-/** How an answer that is a page for people is named in messages; null: it is none. */
+/** Names an HTML page in messages. @returns null: the answer is not a page. */
 export function pageIn(text: string): string | null {
   if (!PAGE.test(text)) return null;
   const title = TITLE.exec(text)?.[1]?.trim();
@@ -73,14 +73,16 @@ export function oneLine(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
-/** "refused the message with errcode 310000: keywords not in content" */
+/** For example "refused the message with errcode 310000: keywords not in content". */
 export function refusedWith(name: string, value: unknown, words: unknown): string {
   const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
   const said = typeof words === 'string' && words !== shown ? `: ${words.slice(0, MAX_WORDS)}` : '';
   return `refused the message with ${name} ${shown.slice(0, MAX_WORDS)}${said}`;
 }
 
-/** @param isInner what a wrapper holds: it may be the message itself, so only what is no field of messages counts. */
+/**
+ * @param isInner the value is the content of a wrapper. It may be the message itself, so fields that messages have are ignored.
+ */
 function faultOf(value: unknown, sent: string, isInner = false): Refusal | null {
   if (Array.isArray(value)) return first(value.slice(0, MAX_ITEMS), (item) => faultOf(item, sent, isInner));
   if (!isObject(value)) return null;
@@ -106,7 +108,7 @@ function faultOf(value: unknown, sent: string, isInner = false): Refusal | null 
   return first(fields, ([, name, field]) => (WRAPPERS.includes(name) ? faultOf(field, sent, true) : null));
 }
 
-/** Then a code is that of success, whatever number it is: SMS.RU has 100, WxPusher 1000. */
+/** A sign of success makes any number a success code: SMS.RU uses 100, WxPusher 1000. */
 function isTakenSign(name: string, field: unknown): boolean {
   if (FLAGS.includes(name)) return field === true || field === 'true';
   return STATES.includes(name) && typeof field === 'string' && SAYS_DONE.test(field);
@@ -124,7 +126,7 @@ function isFault(name: string, field: unknown, words: string | null, isTaken: bo
   return STATES.includes(name) && (field === false || (typeof field === 'string' && SAYS_FAILED.test(field)));
 }
 
-/** `"error": null`, `"errors": []` and `"error": "SUCCESS"` are none. */
+/** `"error": null`, `"errors": []` and `"error": "SUCCESS"` report no error. */
 function isPresent(field: unknown): boolean {
   if (typeof field === 'string') return field.trim() !== '' && field !== '0' && !SAYS_TAKEN.test(field);
   if (typeof field === 'object' && field !== null) return Object.keys(field).length > 0;

@@ -1,7 +1,7 @@
-// The notices of an outage that an instance sends while PostgreSQL is away: to whom, what became of them, and when the next attempt is
-// due. Used by outage-watch.ts. Receivers are those of the enabled rules, as they were last read; one that only silenced rules have is left out.
-// A receiver is called until it accepts or refuses for good, a minute apart in the end; what is left when PostgreSQL is back goes on in
-// the outbox.
+// The notices of an outage that an instance sends while PostgreSQL is down: receivers, results, and the time of the next attempt.
+// Used by outage-watch.ts. The receivers are those of the enabled rules at the last read, without receivers that only silenced
+// rules have. Each receiver is retried until it accepts or refuses permanently, at the end once a minute. When PostgreSQL is
+// back, the outbox takes over the undelivered notices.
 import { randomUUID } from 'node:crypto';
 import type { AlertCause } from '../../domain/alerts/alert-cause.ts';
 import type { AlertRule } from '../../domain/alerts/alert-rule.ts';
@@ -26,14 +26,14 @@ const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 interface Notice extends OutageNotice {
-  /** By the monotonic clock. */
+  /** Time of the next attempt, by the monotonic clock. */
   readonly dueAt: number;
 }
 
 export class OutageNotices {
   #rules: readonly AlertRule[] = [];
   #silences: readonly Silence[] = [];
-  /** By receiver; null before the first attempt of an outage. */
+  /** Notices by receiver; null before the first attempt of an outage. */
   #notices: Map<string, Notice> | null = null;
 
   constructor(private readonly means: NoticeMeans) {}
@@ -43,7 +43,7 @@ export class OutageNotices {
     this.#silences = silences;
   }
 
-  /** What was sent or tried; null: nothing was, so it is still to be done. */
+  /** The notices of this outage; null: no attempt was made yet. */
   get sent(): readonly OutageNotice[] | null {
     if (this.#notices === null) return null;
     return [...this.#notices.values()].map(({ dueAt: _, ...notice }) => notice);
@@ -53,7 +53,7 @@ export class OutageNotices {
     this.#notices = null;
   }
 
-  /** One attempt for each receiver that is due. Takes as long as an attempt. */
+  /** Makes one attempt for each receiver that is due. Resolves when all attempts have ended. */
   async send(cause: AlertCause, firedAtMs: number, stopped: AbortSignal): Promise<void> {
     this.#notices ??= this.#first();
     const now = this.means.clock.monotonic();
@@ -125,12 +125,12 @@ export class OutageNotices {
   }
 }
 
-/** As outages.open tells receivers apart. */
+/** Two receivers differ as in outages.open. */
 function receiverKey({ url, secrets, format }: Pick<OutageNotice, 'url' | 'secrets' | 'format'>): string {
   return JSON.stringify([url, secrets, format]);
 }
 
-/** As outages.open writes it. */
+/** The same values as outages.open writes. */
 const OF_NO_RULE = {
   ...({ id: 0, ruleId: 0, ruleName: 'Stores', ruleType: 'health', taskType: 'package' } as const),
   ...({ comparison: '>', threshold: 1, value: 2 } as const),
@@ -138,7 +138,7 @@ const OF_NO_RULE = {
   ...{ resolvedAtMs: null, resolution: null, resolvedValue: null },
 };
 
-/** As alert_is_silenced() decides it. */
+/** The same decision as alert_is_silenced(). */
 function covers({ ruleId, ruleType, taskType }: Silence, rule: AlertRule): boolean {
   return (
     (ruleId === null || ruleId === rule.id) &&

@@ -1,17 +1,18 @@
-// Tells somebody that the stores are away, when no rule can be evaluated: a leader needs both. Runs on every instance. When a store has
-// been away for 20 s, it is told by
+// Notifies receivers when a store is down, because the rules need a leader and a leader needs both stores. Runs on every
+// instance. After 20 s without a store, the reporter of the outage depends on the store:
 //
-// - Redis alone: whoever opens the outage in the alert history, where only one can be open. Its notices are in the webhook outbox, which
-//   every instance sends now (`sendsForAll`); each is claimed by one.
-// - PostgreSQL alone, also when it takes no writes: the holder of a lease in Redis, and only if no instance can lead. Otherwise it is
-//   the trouble of some instances, which rules report.
-// - both: each instance, with the words that this is what it sees, and the same `dedup_key`; nobody else can decide.
+// - Redis alone: the first instance that opens the outage in the alert history, where only one can be open. Its notices go to the
+//   webhook outbox, which every instance then sends (`sendsForAll`); each notice is claimed by one.
+// - PostgreSQL alone, also when it takes no writes: the holder of a lease in Redis, and only if no instance can lead. Otherwise
+//   only some instances are affected, and the rules report it.
+// - both: each instance, with a sentence that this is its own view, and the same `dedup_key`, because the instances cannot agree.
 //
-// When PostgreSQL is back, the outage and its notices go into the history; what was not delivered goes into the outbox. The outage is
+// When PostgreSQL is back, the outage and its notices go into the history, and undelivered notices into the outbox. The outage is
 // over when both stores have answered for 60 s.
 //
-// Rules and silences are those read up to 30 s before the outage. If all instances that saw the outage die, the leader ends it when it is an
-// hour old. A database that answers some statements and not others is no outage here: the leader goes on, and rules report it.
+// Rules and silences are those read up to 30 s before the outage. If all instances that saw the outage die, the leader ends it
+// when it is an hour old. A database that answers some statements and not others counts as up: the leader continues, and the
+// rules report it.
 import type { AlertCause } from '../../domain/alerts/alert-cause.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -26,7 +27,7 @@ const OVER_AFTER_MS = 60_000;
 const LEASE = 'outage';
 const LEASE_MS = 30_000;
 const REFRESH_EVERY_MS = 30_000;
-/** The leader ends an outage of this age whose witnesses have ended. */
+/** Age at which the leader ends an outage when all instances that saw it are gone. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
 interface Watched {
@@ -34,10 +35,10 @@ interface Watched {
 }
 
 interface Outage {
-  /** By the monotonic clock. */
+  /** Start of the outage, by the monotonic clock. */
   readonly began: number;
   readonly cause: AlertCause;
-  /** Another instance tells it. */
+  /** True when another instance reports this outage. */
   isOfAnother: boolean;
   isRecorded: boolean;
 }
@@ -59,11 +60,11 @@ export class OutageWatch extends LoopService<
   readonly name = 'outage-watch';
   readonly #notices = new OutageNotices(this.deps);
   #outage: Outage | null = null;
-  /** Since when both stores have answered, by the monotonic clock; null: they do not. */
+  /** Since when both stores have answered, by the monotonic clock; null: at least one does not. */
   #okSince: number | null = null;
   #refreshedAt = Number.NEGATIVE_INFINITY;
 
-  /** Nobody leads, so every instance sends what is in the outbox. */
+  /** True while no instance leads: every instance then sends the outbox. */
   get sendsForAll(): boolean {
     const { redis, postgres } = this.deps;
     return isAway(redis) && postgres.outage === null;
@@ -75,7 +76,7 @@ export class OutageWatch extends LoopService<
     const isOk = redis.outage === null && postgres.outage === null;
     this.#okSince = isOk ? (this.#okSince ?? now) : null;
     if (isAway(redis) || isAway(postgres)) await this.#tell(stopped);
-    // What was told without PostgreSQL; also while Redis is still away.
+    // An outage reported without PostgreSQL, also while Redis is still down.
     const outage = this.#outage;
     if (outage !== null && postgres.outage === null) await this.#record(outage);
     if (this.#okSince === null) return LOOK_EVERY_MS;
@@ -91,7 +92,7 @@ export class OutageWatch extends LoopService<
       this.#note('redis', `Redis does not answer ${instanceId}${asFor(redis)}; it does not see the others`);
       return;
     }
-    // For some seconds it is not known whether the other store is away, too.
+    // For some seconds it is unknown whether the other store is down, too.
     if (!isAway(postgres) || (redis.outage !== null && !isAway(redis))) return;
     if (redis.outage === null) {
       const instances = await live.coordination.instances();
@@ -110,7 +111,7 @@ export class OutageWatch extends LoopService<
     await this.#notices.send(outage.cause, this.deps.clock.now() - lastsMs, stopped);
   }
 
-  /** The words of the beginning stay. */
+  /** An open outage keeps its first text. */
   #note(code: string, text: string): Outage {
     if (this.#outage !== null) return this.#outage;
     const { clock, log, redis, postgres } = this.deps;
@@ -136,7 +137,7 @@ export class OutageWatch extends LoopService<
     this.#outage = null;
   }
 
-  /** Remembers who is to be told. */
+  /** Reads the receivers and silences to use during an outage. */
   async #refresh(now: number, okMs: number): Promise<void> {
     const { alerts, leads } = this.deps;
     const { items } = await alerts.rules({ offset: 0, limit: 1_000 });
@@ -154,7 +155,7 @@ function asFor({ outage }: Watched): string {
   return outage === null ? '' : `: ${outage.reason}`;
 }
 
-/** One that reaches the database, though perhaps not fast enough for cards, or not for results. */
+/** True for an instance that reaches the database, even if the database is too slow for cards or takes no results. */
 function canLead({ roles, databaseOutage }: InstanceInfo): boolean {
   return roles.includes('scheduler') && (databaseOutage === null || databaseOutage.part !== undefined);
 }

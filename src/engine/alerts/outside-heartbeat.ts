@@ -1,8 +1,8 @@
-// The heartbeat for those who watch from outside, a dead man's switch: messages to `alerts.heartbeat_url` at regular intervals, whose
-// absence wakes somebody. Runs on the leader, and calls as webhook-sender.ts does.
+// A dead man's switch: sends messages to `alerts.heartbeat_url` at regular intervals, so that an external watchdog can page when
+// they stop. Runs on the leader, and calls as webhook-sender.ts does.
 //
-// It must not say that all is well when it is not. So each message follows a reading of the fleet made for it
-// (src/health/verdicts.ts); while that fails, or the promise is broken, none is sent. One that was missed is not made up for.
+// A heartbeat must never report a broken fleet as healthy. So a fresh reading of the fleet (src/health/verdicts.ts) comes before
+// each message; no message is sent while the reading fails or the promise is broken. A missed message is not sent later.
 import { receiverOf } from '../../domain/alerts/webhook.ts';
 import type { FleetHealth } from '../../health/fleet-health.ts';
 import { messageOf } from '../../platform/errors.ts';
@@ -17,7 +17,7 @@ import { heartbeatMessage, type MessageMeans } from './webhook-message.ts';
 
 /** A new leader sends within this time. */
 const FOLLOWER_REST_MS = 500;
-/** Pause before what was withheld or not accepted is looked at again; never longer than the interval. */
+/** Pause before a withheld or undelivered message is tried again; never longer than the interval. */
 const RETRY_MS = 10_000;
 
 export class OutsideHeartbeat extends LoopService<
@@ -33,7 +33,7 @@ export class OutsideHeartbeat extends LoopService<
 > {
   readonly name = 'outside-heartbeat';
   #sentAtMs: number | null = null;
-  /** `undefined`: nothing is known yet. */
+  /** `undefined`: not known yet. */
   #trouble: string | null | undefined = undefined;
 
   /** null on an instance that does not lead. */
@@ -84,7 +84,7 @@ export class OutsideHeartbeat extends LoopService<
     return result;
   }
 
-  /** Logs what is new. The URL is a secret, but for the origin. */
+  /** Logs a change. Of the URL only the origin is shown: the rest is a secret. */
   #note(trouble: string | null, message: string): void {
     const before = this.#trouble;
     this.#trouble = trouble;

@@ -1,5 +1,5 @@
-// The message of an alert to a receiver that is a template: fills the template in, as the profile of a gateway is filled in, and says
-// what its answers mean. Used by webhook-message.ts and webhook-attempt.ts. What is in a template: domain/alerts/receiver.ts.
+// The message of an alert to a receiver with a template: fills the template in as gateway profiles are filled in, and interprets
+// the receiver's answers. Used by webhook-message.ts and webhook-attempt.ts. domain/alerts/receiver.ts describes templates.
 import { createHmac } from 'node:crypto';
 import {
   type Acceptance,
@@ -25,13 +25,13 @@ interface ReceiverMessage {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** No log, error or answer may show them. */
+  /** Secrets that no log, error or answer may show. */
   readonly secrets: readonly string[];
-  /** Why it cannot be sent; null: it can. */
+  /** Why the message cannot be sent; null: it can. */
   readonly problem: string | null;
 }
 
-/** What a message says, before it is written as the receiver wants it. */
+/** The values of a message, before they have the receiver's form. */
 export type MessageValues = Omit<
   ReceiverValues,
   'timestamp' | 'timestamp_ms' | 'title' | 'status' | 'severity'
@@ -40,7 +40,7 @@ export type MessageValues = Omit<
   readonly severity: 'alert' | 'warning' | 'info';
 };
 
-/** @param own secrets of the rule. @param atMs of this attempt: a signature is good for an hour at most. */
+/** @param own secrets of the rule. @param atMs time of this attempt: a signature is valid for an hour at most. */
 export function receiverMessage(
   receiver: Receiver,
   { url: ruleUrl, secrets: own }: { readonly url: string; readonly secrets: readonly string[] },
@@ -80,7 +80,7 @@ export function receiverMessage(
 
 type Fill = (template: string, encode: (value: string) => string) => string;
 const asIs = (value: string) => value;
-/** A colon may be in a path, and some servers want it so. */
+/** A path may contain a colon, and some servers require it unescaped. */
 const inUrl = (value: string) => encodeURIComponent(value).replaceAll('%3A', ':');
 
 function urlOf({ url: template, query }: ReceiverRequest, base: string, fill: Fill): string {
@@ -95,7 +95,7 @@ function urlOf({ url: template, query }: ReceiverRequest, base: string, fill: Fi
 function bodyOf({ body, text }: ReceiverRequest, numbers: readonly string[], fill: Fill): string {
   if (text !== null) return fill(text, asIs);
   if (body === null) return '';
-  // A number that stands alone loses its quotes.
+  // Removes the quotes around a placeholder that is a number.
   const bare = new RegExp(`"\\{(${numbers.join('|')})\\}"`, 'g');
   return fill(JSON.stringify(body).replace(bare, '{$1}'), quoted);
 }
@@ -114,7 +114,7 @@ function headersOf(
   };
 }
 
-/** Placeholders whose values are all numbers or true and false. */
+/** Names of the placeholders whose values are all numbers or booleans. */
 function numericNames({ words }: Receiver): string[] {
   const tables = Object.entries(words).filter(([, table]) =>
     Object.values(table).every((word) => typeof word !== 'string'),
@@ -142,7 +142,7 @@ function writtenFor({ escapes, maxBytes }: Receiver, message: MessageValues): Re
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, written(value)]));
 }
 
-/** Whole lines that fit, and how many did not; of one long line its beginning. */
+/** Keeps the whole lines that fit and adds the number of dropped lines; of a single long line it keeps the beginning. */
 function cut(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;
   const lines = text.split('\n');
@@ -164,7 +164,7 @@ function cut(text: string, maxBytes: number): string {
 type Verdict = { readonly taken: string } | Refusal;
 
 /**
- * What an answer with a status of success says. @param accept null: any form of answer. @param host that answered.
+ * Interprets an answer with a status of success. @param accept null: any form of answer. @param host the receiver.
  * @param sent the body of the request, which an answer may repeat.
  */
 export function verdictOn(

@@ -1,8 +1,8 @@
-// One attempt to deliver a webhook's message: a request on a connection of its own to an address that the guard permits, with a
-// deadline, and its result in words. Used by webhook-sender.ts, which decides about retries, and by the operations, which test the
-// webhook of a rule with an attempt. It follows no redirect, reads the status and the beginning of the answer, and ends with its
-// signal whatever the receiver does. It uses Node's own client: undici would keep connections open, and the guard would not check
-// a kept connection again.
+// One attempt to deliver a webhook's message: one request on its own connection to an address that the guard permits, with a
+// deadline, and its result in words. Used by webhook-sender.ts, which decides about retries, and by the operations, which test
+// the webhook of a rule. It follows no redirect, reads the status and the beginning of the answer, and ends with its signal
+// whatever the receiver does. It uses Node's own client: undici would keep connections open, and the guard would not check a kept
+// connection again.
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -20,21 +20,21 @@ import { verdictOn } from './receiver-message.ts';
 import { connectionTo } from './webhook-connection.ts';
 import { type MessageMeans, type WebhookMessage, webhookMessage } from './webhook-message.ts';
 
-/** For name look-up, connection, request and answer together. */
+/** Limit for name look-up, connection, request and answer together. */
 const CALL_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_HEAD_BYTES = 16 * 1024;
-/** Some answer with the message, as JSON that has to be whole. */
+/** Some receivers repeat the message in their answer, as JSON that must be read whole. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** What an answer with a status is read for; a receiver that never ends its answer has answered. */
+/** Longest time to read the body of an answer after its status. A receiver that never ends its answer has still answered. */
 const ANSWER_WITHIN_MS = 1_000;
 const MAX_WORDS = 200;
 const GONE = 410;
-/** A receiver may ask for a pause (Retry-After), up to the longest one between two attempts. */
+/** Upper bound of the pause that a receiver may request (Retry-After): the longest pause between two attempts. */
 const LONGEST_PAUSE_MS = 12 * 3_600_000;
-/** The receiver is busy, and may say for how long. */
+/** Statuses of a busy receiver, which may name a pause. */
 const BUSY = [429, 503];
 
-/** A request that is well-formed and refused stays so; but not one that came too early or too late. */
+/** Other 4xx answers are permanent; these depend on the time of the request. */
 const TRIED_AGAIN = [408, 425, ...BUSY];
 const SHOWN_CHARS = 1_000;
 
@@ -43,13 +43,13 @@ interface AttemptResult {
   readonly status: number | null;
   /** Why the webhook was not delivered; null when the receiver took it. */
   readonly error: string | null;
-  /** Why it counts as delivered; null: it does not. */
+  /** Why it counts as delivered; null: not delivered. */
   readonly taken: string | null;
   /** The beginning of the answer, without secrets; null without an answer. */
   readonly answer: string | null;
   /** True when a retry would fail in the same way. */
   readonly lasting: boolean;
-  /** The receiver asks for no attempt before that, milliseconds; 0: it does not. */
+  /** Pause that the receiver asks for, milliseconds; 0: none. */
   readonly retryAfterMs: number;
 }
 
@@ -73,7 +73,7 @@ export async function attemptWebhook(
     return { status: answer.status, retryAfterMs, answer: shown, ...judged(message, answer, text) };
   } catch (error) {
     if (stopped.aborted) return { ...unanswered, error: 'cardpoll was stopped' };
-    // The guard does not permit this address, now or later.
+    // The guard does not permit this address, and will not later.
     if (error instanceof CardpollError)
       return { ...unanswered, error: masked(error.message, message), lasting: true };
     const isLate = deadline.aborted && !(error instanceof ProxyError);
@@ -86,7 +86,7 @@ export function isSuccess(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** The secrets are masked before any part of the answer is cut out, so that no part of one is left. */
+/** Secrets are masked before the answer is cut, so that a cut cannot leave a part of a secret visible. */
 function judged({ accept, url, body }: WebhookMessage, { status, location }: Answer, text: string) {
   if (isSuccess(status)) {
     const verdict = verdictOn(accept, status, text, new URL(url).hostname, body);
@@ -100,12 +100,12 @@ function judged({ accept, url, body }: WebhookMessage, { status, location }: Ans
   }
   const isRefused = status >= 400 && status < 500 && !TRIED_AGAIN.includes(status);
   const said = pageIn(text) ?? oneLine(text).slice(0, MAX_WORDS);
-  // A robot says in the body what it refuses for good.
+  // For a chat robot the body says what is refused permanently.
   const lasting = accept !== null && accept.busy === null && isRefused;
   return { error: `answered ${status}${said === '' ? '' : `: ${said}`}`, lasting, taken: null };
 }
 
-/** A receiver may repeat secrets, and what the path and the query of the URL say: often a token. */
+/** A receiver may repeat secrets, and the path and query of the URL, which often contain a token. */
 function masked(text: string, { url, secrets }: WebhookMessage): string {
   const { pathname, searchParams } = URL.canParse(url) ? new URL(url) : new URL('http://none');
   const parts = [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length > 7);
@@ -113,7 +113,7 @@ function masked(text: string, { url, secrets }: WebhookMessage): string {
   return [...forms, ...parts].reduce((shown, part) => shown.replaceAll(part, '***'), text);
 }
 
-/** A request for people: no path, and no secret. */
+/** The request as people may see it: without path and secrets. */
 function shownRequest(message: WebhookMessage): string {
   const { method, url, body } = message;
   return `${method} ${receiverOf(url) ?? ''}/… ${masked(body, message).slice(0, SHOWN_CHARS)}`.trim();
@@ -121,10 +121,10 @@ function shownRequest(message: WebhookMessage): string {
 
 interface Answer {
   readonly status: number;
-  /** Its beginning; empty where it did not come in time. */
+  /** The beginning of the body; empty if it did not arrive in time. */
   readonly text: string;
   readonly headers: IncomingHttpHeaders;
-  /** Where a redirect leads to, without its path; null: the answer is none. */
+  /** Target of a redirect, without its path; null: no redirect. */
   readonly location: string | null;
 }
 
@@ -160,7 +160,7 @@ export async function callWebhook(
       resolve({ ...headOf(answer), text: '' });
       socket.destroy();
     });
-    // Every other end of the connection before an answer.
+    // The connection closed in another way before an answer.
     call.on('close', () => {
       if (!answered) reject(new Error('the connection was closed without an answer'));
     });
@@ -181,7 +181,7 @@ function redirectIn(status: number, location: string | undefined): string | null
   return URL.canParse(location) ? new URL(location).origin : 'another path';
 }
 
-/** Reads an answer up to its end, its first bytes, or a second; and ends its connection. */
+/** Reads an answer up to its end, a number of bytes, or one second, and then closes its connection. */
 function readBeginning(answer: IncomingMessage): Promise<string> {
   return new Promise((resolve) => {
     let bytes = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-// How the request of a webhook reaches its receiver: directly, or by a tunnel through the proxy of the environment. Either way the
+// Connects a webhook's request to its receiver: directly, or by a tunnel through the proxy of the environment. In both cases the
 // guard has permitted the address, and TLS is between this process and the receiver. Used by webhook-attempt.ts.
 import type { RequestOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';
@@ -9,15 +9,15 @@ import { proxyFor } from '../../platform/proxy/proxy-for.ts';
 import { openTunnel, ProxyError } from '../../platform/proxy/proxy-tunnel.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 
-/** The proxy cannot connect to this address; another one may work. */
+/** The proxy cannot connect to this address, but another address may work. */
 const UNREACHABLE: readonly unknown[] = [502, 503, 504];
 
 type Connection = Pick<RequestOptions, 'agent' | 'lookup' | 'createConnection'>;
 
 /**
  * @param target a URL that `guard.refusalOf` lets through.
- * @returns options of a request of Node's own client. A tunnel is open by then, and good for one request.
- * @throws ProxyError; what `guard.addressesBehind` throws; the reason of the signal.
+ * @returns options for a request of Node's own client. A tunnel is already open, and usable for one request.
+ * @throws ProxyError; the errors of `guard.addressesBehind`; the reason of the signal.
  */
 export async function connectionTo(target: URL, guard: SsrfGuard, signal: AbortSignal): Promise<Connection> {
   const proxy = proxyFor(target.href, guard.proxies);
@@ -26,13 +26,13 @@ export async function connectionTo(target: URL, guard: SsrfGuard, signal: AbortS
   const { host, port } = serverIn(target);
   const addresses = await guard.addressesBehind(proxy, host, signal);
   const tunnel = await firstTunnel(proxy, addresses, port, signal);
-  // The certificate is checked against the host, whatever the tunnel leads to.
+  // The certificate is checked against the host, wherever the tunnel ends.
   const servername = isIP(host) === 0 ? { servername: host } : {};
   const socket = isHttps ? connect({ socket: tunnel, host, ...servername }) : tunnel;
   return { createConnection: () => socket };
 }
 
-/** Asks for one address after the other, as Node does without a proxy. A tunnel that was refused has sent nothing. */
+/** Tries one address after the other, as Node does without a proxy. A refused tunnel has sent nothing. */
 async function firstTunnel(
   proxy: HttpProxy,
   [address = '', ...others]: readonly string[],

@@ -1,6 +1,6 @@
-// A webhook's message: the JSON body (contract, "Webhooks") and the headers of Standard Webhooks, or what a receiver takes
-// (receiver-message.ts). The body depends on the alert alone, so every attempt sends the same bytes, but for signatures in it.
-// Used by webhook-sender.ts and webhook-attempt.ts.
+// A webhook's message: the JSON body (contract, "Webhooks") with the headers of Standard Webhooks, or the form of a receiver's
+// template (receiver-message.ts). The body depends on the alert alone, so every attempt sends the same bytes, except signatures
+// in it. Used by webhook-sender.ts and webhook-attempt.ts.
 import { createHmac, randomUUID } from 'node:crypto';
 import {
   type Alert,
@@ -26,11 +26,11 @@ export interface WebhookMessage {
   readonly url: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Which answers say that it was taken; null: any form of answer. */
+  /** Which answers mean that the message was accepted; null: any form of answer. */
   readonly accept: Acceptance | null;
-  /** No log, error or answer may show them. */
+  /** Secrets that no log, error or answer may show. */
   readonly secrets: readonly string[];
-  /** Why it cannot be sent; null: it can. */
+  /** Why the message cannot be sent; null: it can. */
   readonly problem: string | null;
 }
 
@@ -44,31 +44,31 @@ interface WebhookEvent {
   readonly group: readonly Alert[] | null;
 }
 
-/** Where a message goes, and in which form. */
+/** Address and form of a message. */
 interface Destination {
   readonly url: string;
-  /** Name of a receiver; null: by the host of the URL. */
+  /** Name of a receiver template; null: chosen by the host of the URL. */
   readonly format: string | null;
-  /** Of the rule. Every one adds a signature, so that a receiver can rotate them. */
+  /** Secrets of the rule. Each adds a signature, so that a receiver can rotate them. */
   readonly secrets: readonly string[];
 }
 
-/** What all messages need. */
+/** Settings that all messages need. */
 export interface MessageMeans {
   /** Signing keys for rules without their own, newest first; if empty, their webhooks are not signed. */
   readonly secrets: readonly string[];
   /** IANA time zone of the times in a text. */
   readonly timeZone: string;
   readonly fleet: Fleet;
-  /** Page of the runbook; an anchor is added. */
+  /** URL of the runbook; an anchor is appended. */
   readonly runbookUrl: string;
   readonly receivers: Receivers;
 }
 
-/** What the heartbeat and standard messages have in common. */
+/** Fields that the heartbeat and standard messages share. */
 const PLAIN = { method: 'POST', accept: null, secrets: [], problem: null } as const;
 
-/** @param atMs when this attempt is made, epoch milliseconds; receivers refuse messages that are too old. */
+/** @param atMs time of this attempt, epoch milliseconds; receivers refuse messages that are too old. */
 export function webhookMessage(
   event: WebhookEvent,
   { url, format: chosen, secrets }: Destination,
@@ -110,7 +110,7 @@ function valuesOf({ event, alert, group, messageId }: WebhookEvent, by: Surround
   };
 }
 
-/** Another cause goes into the incident that the alert opened: receivers join both by the dedup key. */
+/** A changed cause updates the incident that the alert opened: receivers join both by the dedup key. */
 const STATUS = {
   ...({ 'alert.fired': 'fired', 'alert.changed': 'fired' } as const),
   ...({ 'alert.resolved': 'resolved', 'alert.test': 'test' } as const),
@@ -141,7 +141,7 @@ function standardMessage(
   return signed(event.messageId, bodyOf(event, surroundingsOf(means)), secrets, atMs);
 }
 
-/** A message that says that the fleet works, to those who are woken when it does not come. */
+/** The heartbeat: its absence makes the receiver page someone. */
 export function heartbeatMessage(
   { url, intervalMs }: { readonly url: string; readonly intervalMs: number },
   { secrets, fleet, runbookUrl }: Omit<MessageMeans, 'timeZone' | 'receivers'>,
@@ -180,7 +180,7 @@ function signed(
   return { body, headers: { ...headers, 'webhook-signature': signatures.join(' ') } };
 }
 
-/** A receiver that knows no groups reads the first alert. */
+/** A receiver that does not know groups reads the first alert. */
 function bodyOf({ event, alert, group }: WebhookEvent, by: Surroundings): Record<string, unknown> {
   const fields = (each: Alert) => ({ ...fieldsOf(event, each), ...partsOf(event, each, by) });
   const alerts = group === null ? {} : { alerts: group.map(fields) };

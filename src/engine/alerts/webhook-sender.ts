@@ -1,12 +1,13 @@
-// Delivers the webhook outbox. The leader does, or every instance while Redis is away (outage-watch.ts): each notification is claimed
-// with a lease, so it is sent once whoever sends.
+// Delivers the webhook outbox. The leader sends, or every instance while Redis is down (outage-watch.ts); a lease on each
+// notification ensures that only one instance sends it.
 //
-// Life of a notification: pending -> claimed (an attempt begins) -> delivered, failed, or pending again after a pause.
-// It is delivered at least once: the claim of a sender that dies between call and settle ends by itself, and the same
-// message id is sent again. webhook-attempt.ts decides which answers count as delivered. There is no retry after 410 (the receiver is gone), for an address that must not be called, or after a
-// robot has refused the message for good. A receiver that is busy is not called before the time that it names.
+// Life of a notification: pending -> claimed (an attempt begins) -> delivered, failed, or pending again after a pause. Delivery
+// is at least once: when a sender dies between call and settle, its claim expires, and the same message id is sent again. Only a
+// 2xx answer counts as delivered; a chat robot must also confirm the message in the body. These failures are final: 410 (the
+// receiver is gone), an address that must not be called, and a robot's permanent refusal. A busy receiver is not called before
+// the time that it names.
 //
-// A pass starts attempts and does not wait for them, so that a receiver that hangs does not delay the others.
+// A pass starts attempts and does not wait for them, so a receiver that hangs does not delay the others.
 
 import { receiverOf } from '../../domain/alerts/webhook.ts';
 import { groupBy } from '../../domain/group-by.ts';
@@ -25,20 +26,20 @@ import { type MessageMeans, webhookMessage } from './webhook-message.ts';
 const REST_MS = 500;
 const LEASE_MS = 30_000;
 const MAX_AT_ONCE = 16;
-/** Limits one receiver, so that one that hangs leaves attempts for the others. */
+/** Limit per receiver, so that one that hangs leaves attempts for the others. */
 const MAX_AT_ONCE_PER_URL = 4;
 /** Pause after each failed attempt, milliseconds; after eight attempts in about 17 hours the message is given up. */
 const PAUSES_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000, 43_200_000];
 /** Pauses vary by a quarter either way, so that the messages of one outage are not retried all at once. */
 const JITTER = 0.25;
 
-/** Notifications that go out together; the first one gives the message its id. */
+/** Notifications in one request; the first gives the message its id. */
 type Message = [WebhookDelivery, ...WebhookDelivery[]];
 
 export class WebhookSender extends LoopService<
   LoopMeans &
     MessageMeans & {
-      /** Whether this instance sends: the leader does. */
+      /** True on the instance that sends: the leader, or all instances while Redis is down. */
       readonly sends: () => boolean;
       readonly outbox: WebhookOutbox;
       readonly guard: SsrfGuard;
@@ -49,7 +50,7 @@ export class WebhookSender extends LoopService<
 > {
   readonly name = 'webhook-sender';
   readonly #attempts = new Set<Promise<void>>();
-  /** The error of an attempt that could not be settled; the next pass throws it. */
+  /** Error of an attempt that could not be settled; the next pass throws it. */
   #failure: { readonly error: unknown } | null = null;
 
   async runOnce(signal: AbortSignal): Promise<number> {
@@ -66,7 +67,7 @@ export class WebhookSender extends LoopService<
     return deliveries.length === 0 ? REST_MS : 0;
   }
 
-  /** Aborts the attempts in progress and gives their notifications back. */
+  /** Aborts the attempts in progress and returns their notifications to the outbox. */
   override async stop(): Promise<void> {
     await super.stop();
     await this.settled();

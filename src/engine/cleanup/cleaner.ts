@@ -1,13 +1,13 @@
-// Removes expired data, on the leader: takes the next step of the recorded run, no matter which instance began it, and
-// pauses after each step. The record store decides what a step does.
+// Removes expired data, on the leader: takes the next step of the recorded run, no matter which instance began it, and pauses
+// after each step. The record store decides what a step does.
 //
-// Begins scheduled runs itself. A run that became due while another instance led stays due for a minute, so that it is not lost
-// between two leaders (the records refuse a second run for the same time). A run missed while no instance was up is skipped. A
-// run missed while a store was unavailable starts once, when the store is back. A run is due when it is due by this machine's
-// clock and by the record store's.
+// Starts scheduled runs itself. A run that became due while another instance led stays due for a minute, so a change of leader
+// cannot lose it (the records refuse a second run for the same time). A run missed while no instance was up is skipped. A run
+// missed while a store was unavailable starts once, when the store is back. A run is due when both this machine's clock and the
+// record store's clock say so.
 //
-// The loop repeats a step that fails. An error that waiting does not cure, or one that lasts (such as a transaction of
-// another client that stays open), ends the work on that target: the run continues with the other targets and fails.
+// The loop repeats a failed step. A permanent error, or one that lasts (such as another client's transaction that stays open),
+// ends the work on that target: the run continues with the other targets and fails.
 import { randomUUID } from 'node:crypto';
 import { Cron } from 'croner';
 import { DAEMON } from '../../domain/audit.ts';
@@ -25,7 +25,7 @@ import type { LeaderMeans } from '../leadership.ts';
 const LOOK_EVERY_MS = 500;
 /** The pause is this many times as long as the batch, so cleanup uses at most a fifth of the time of a busy machine. */
 const PAUSE_PER_BATCH = 4;
-/** Timeouts in a row before a target is given up: about a minute with the loop's growing pauses. */
+/** Timeouts in a row before a target is skipped: about a minute with the loop's growing pauses. */
 const TIMEOUTS_A_TARGET = 15;
 /** A run that became due stays due this long for the next leader. */
 const HANDOVER_MS = 60_000;
@@ -40,7 +40,7 @@ interface CleanerDeps extends LeaderMeans {
   /** The change mark up to which removed cards were applied to the rings; null if unknown. */
   readonly changeMark: () => Promise<string | null>;
   readonly calendar: MonthCalendar;
-  /** Shortest pause between two batches, milliseconds; 0: no pause at all. */
+  /** Shortest pause between two batches, milliseconds; 0: no pause. */
   readonly pauseMs: number;
   readonly log: Logger;
 }
@@ -51,13 +51,13 @@ export class Cleaner extends LoopService<CleanerDeps> {
     this.deps.schedule === 'off'
       ? null
       : new Cron(this.deps.schedule, { timezone: this.deps.calendar.timeZone });
-  /** Runs that were to begin until then are not begun any more, epoch milliseconds. */
+  /** Scheduled runs up to this time are not started any more, epoch milliseconds. */
   #passedMs = this.deps.clock.now();
   #timeouts = 0;
 
   async runOnce(): Promise<number> {
     const { fence, clock, records } = this.deps;
-    // A clock that was ahead must not keep runs from beginning until its time comes.
+    // After the clock was set back, the old value would block runs until the clock reaches it again.
     this.#passedMs = Math.min(this.#passedMs, clock.now());
     if (fence() === null) {
       this.#passedMs = Math.max(this.#passedMs, clock.now() - HANDOVER_MS);
@@ -71,7 +71,7 @@ export class Cleaner extends LoopService<CleanerDeps> {
     return this.#step();
   }
 
-  /** Where an hour comes twice, the library may name the first one, also when that has passed. */
+  /** In the hour that occurs twice, the library may return the first occurrence although it has passed. */
   #nextRunMs(): number {
     const after = (ms: number) => this.#cron?.nextRun(new Date(ms))?.getTime() ?? Number.POSITIVE_INFINITY;
     const next = after(this.#passedMs);

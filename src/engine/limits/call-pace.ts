@@ -1,8 +1,8 @@
-// The pace of this instance's gateway calls: asks the live store for grants by the rate limits of the configuration. Used by
-// the workers (work/poll-pace.ts) and, for calls that follow a poll, by flow control. Exists only with a rate limit.
+// Requests grants for this instance's gateway calls from the live store, by the configured rate limits. Used by the workers
+// (work/poll-pace.ts) and, for calls that follow a poll, by flow control. Exists only with a rate limit.
 //
-// A grant ages from the moment it was asked for, by the monotonic clock: a process that was stopped, or whose event loop
-// stalled, finds it expired and sends nothing. What is granted and not used is given back or lost, never used later.
+// A grant ages from the moment of its request, by the monotonic clock: a process that was stopped, or whose event loop stalled,
+// finds it expired and sends nothing. Unused grants are returned or lost, never used later.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import {
   callLimitsOf,
@@ -17,16 +17,19 @@ import type { Logger } from '../../platform/logger.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Pace, PaceGrant, PaceLimit, PaceParticipant } from '../../store/ports/live/pace.ts';
 
-/** A bucket for which no one asks is taken for one that lost its state; a limit may count stops only, which are rare. */
+/**
+ * A bucket without requests looks like one that lost its state. A limit may count only stops, which are rare, so the bucket is
+ * touched.
+ */
 const TOUCH_EVERY_MS = 1_000;
-/** Longest rest of a follow-up call between two questions. */
+/** Longest pause of a follow-up call between two requests. */
 const MAX_REST_MS = 250;
 
 type Follower = NonNullable<GatherMeans['participant']>;
 
-/** Calls that may be made until a time. */
+/** Calls that are permitted until a time. */
 interface CallGrant extends Pick<PaceGrant, 'calls' | 'waitMs'> {
-  /** Monotonic clock. */
+  /** By the monotonic clock. */
   readonly expiresAt: number;
   giveBack(calls: number): Promise<void>;
 }
@@ -45,7 +48,7 @@ interface CallPaceDeps extends LoopMeans {
   readonly log: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** @returns null without a limit that counts calls: then nothing is asked. */
+/** @returns null when no limit counts calls: then no grant is needed. */
 export function callPaceOf(
   limits: readonly RateLimit[],
   deps: Omit<CallPaceDeps, 'limits'>,
@@ -62,9 +65,9 @@ export function callPaceOf(
 
 export class CallPace extends LoopService<CallPaceDeps> {
   readonly name = 'call-pace';
-  /** What was last logged about limits of other instances. */
+  /** The last logged text about stricter limits of other instances. */
   #stricter = '';
-  /** The calls of this instance ask one after the other: the first ones of orders, and those that follow from others. */
+  /** Calls of one kind on this instance request one after the other: first calls of orders, and calls that follow a poll. */
   readonly #turns: Record<Follower, Promise<unknown>> = {
     order: Promise.resolve(),
     follow_up: Promise.resolve(),
@@ -95,8 +98,8 @@ export class CallPace extends LoopService<CallPaceDeps> {
   }
 
   /**
-   * Waits until a call that follows a poll may be made: at once, within the next milliseconds.
-   * @returns null when none was granted within the time, or before the signal aborted.
+   * Waits for the grant of a call that follows a poll: none, or some milliseconds.
+   * @returns null when no grant came within the time, or before the signal aborted.
    */
   followUp(
     interfaceName: InterfaceName,
@@ -111,7 +114,7 @@ export class CallPace extends LoopService<CallPaceDeps> {
     return granted;
   }
 
-  /** @returns the grant, or another one for it when its time is over; null: none was to be had at once. */
+  /** @returns the grant, or a new one if it has expired; null: none was available at once. */
   async renewed(grant: Pick<CallGrant, 'expiresAt' | 'giveBack'>, interfaceName: InterfaceName) {
     const { clock } = this.deps;
     if (clock.monotonic() <= grant.expiresAt) return grant;
@@ -140,7 +143,7 @@ export class CallPace extends LoopService<CallPaceDeps> {
     return null;
   }
 
-  /** Asks for calls: those that polls of a task type begin with, or those that follow polls. */
+  /** Requests calls: the first calls of polls of a task type, or the calls that follow them. */
   async take(participant: PaceParticipant, interfaceName: InterfaceName, calls: number): Promise<CallGrant> {
     const { limits, pace, clock } = this.deps;
     const askedAt = clock.monotonic();
@@ -153,7 +156,7 @@ export class CallPace extends LoopService<CallPaceDeps> {
     };
   }
 
-  /** A grant that cannot be given back is lost, which harms no one. */
+  /** A grant that cannot be returned is lost, which harms no one. */
   async #giveBack(participant: PaceParticipant, grant: PaceGrant, calls: number): Promise<void> {
     if (calls === 0) return;
     await this.deps.pace

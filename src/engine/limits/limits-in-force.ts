@@ -1,6 +1,7 @@
-// Keeps what operators have set in force: limits, pauses and the ceiling of record. The live store may lose its data, go back to a
-// copy of an hour ago, or fail over to a server that lacks the last second. In another life of it no claim gets anything until this
-// service, on the leader, has put in what is of record; and in every life it compares the two once a second and puts back what differs.
+// Restores what operators have set: limits, pauses and the ceiling of record. The live store may lose its data, return to a copy
+// of an hour ago, or fail over to a server that lacks the last second. In a new life of the live store no claim gets anything
+// until this service, on the leader, has put the recorded values in force. After that it compares both stores once a second and
+// restores differences.
 import type { OfRecord, PauseOfRecord } from '../../domain/limits/in-force.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { spanWords } from '../../domain/words.ts';
@@ -12,14 +13,14 @@ import type { AuditDigest } from '../audit-digest.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/** In a life of the live store in which nothing is in force, nothing is polled. */
+/** Until values are in force in a new life of the live store, nothing is polled. So the next look comes soon. */
 const LOOK_AGAIN_MS = 100;
 /**
- * Another life of the live store may lack the slots of calls in flight. Within so long a worker has connected to it, has claimed in vain and
- * holds these slots again (worker.ts): both rest at most a second.
+ * A new life of the live store may lack the slots of calls in flight. Within this time a worker has reconnected, has claimed in
+ * vain and holds these slots again (worker.ts): each loop rests at most a second.
  */
 const SLOTS_HELD_AFTER_MS = 1_500;
-/** Health shows what was put back for so long. */
+/** How long health shows a restored value. */
 const SHOWN_MS = 600_000;
 const MOST_SHOWN = 10;
 
@@ -28,18 +29,18 @@ type Records = Readonly<Record<TaskType, OfRecord>>;
 export class LimitsInForce extends LoopService<
   LeaderMeans &
     InForceStores & {
-      /** `gateway.max_concurrency`; null: none. */
+      /** `gateway.max_concurrency`; null: no ceiling. */
       readonly ceiling: number | null;
       readonly log: Logger;
       readonly digest: Pick<AuditDigest, 'note'>;
     }
 > {
   readonly name = 'limits-in-force';
-  /** What was of record at the last look. */
+  /** The recorded values at the last look. */
   #record: Records | null = null;
   #putBack: readonly PutBack[] = [];
 
-  /** What was put back lately, for health. */
+  /** Values restored recently, for health. */
   get putBack(): readonly PutBack[] {
     const sinceMs = this.deps.clock.now() - SHOWN_MS;
     return this.#putBack.filter(({ atMs }) => atMs >= sinceMs);
@@ -56,15 +57,15 @@ export class LimitsInForce extends LoopService<
       if (!(await this.deps.live.work.putInForce(taskType, seen, wanted, SLOTS_HELD_AFTER_MS))) continue;
       this.#tell(one, before?.[one.taskType] ?? null, record[one.taskType]);
     }
-    // Not while the live store refuses writes: the order of an operator would look like a repair.
+    // Not remembered while the live store refuses writes: an operator's order would then look like a repair.
     this.#record = record;
-    // What was put in is read once more at once: an operator may have ended meanwhile what the live store did not have.
+    // Looks again at once: meanwhile an operator may have ended the limit or pause that was just restored.
     return missing.length > 0 ? LOOK_AGAIN_MS : LOOK_EVERY_MS;
   }
 
   /**
-   * An operator may be about to bring a change into force. So a difference is one of the live store if the record is as it was at the look
-   * before, or if the live store has begun another life.
+   * Reports a repair. An operator may be about to bring a change into force, so a difference is the live store's fault only if
+   * the record is unchanged since the last look, or if the live store has begun a new life.
    */
   #tell({ taskType, seen, wanted }: NotInForce, before: OfRecord | null, record: OfRecord): void {
     const { log } = this.deps;

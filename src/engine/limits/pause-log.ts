@@ -1,8 +1,8 @@
-// Logs when a task type is paused and when it resumes, once for the fleet, and notes pauses that the gateway asked for
-// in the audit trail, where operators' pauses are already, and operators' pauses that end by themselves. Runs on the leader. A prolonged
-// pause is the same pause. A new leader logs the pauses in force again.
+// Logs when a task type is paused and when it resumes, once for the fleet, and notes pauses that the gateway asked for in the
+// audit trail (operators' pauses are there already). Runs on the leader. A prolonged pause is the same pause. A new leader logs
+// the pauses in force again.
 //
-// A pause that the live store has lost is not over: limits-in-force.ts puts it back.
+// A pause that the live store has lost is not over: limits-in-force.ts restores it.
 
 import { windowOfPause } from '../../domain/schedule/maintenance.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -27,7 +27,7 @@ export class PauseLog extends LoopService<
 
   async runOnce(): Promise<number> {
     const fence = this.deps.fence();
-    // A live store that lost its data grants another lead, also to the same instance.
+    // A live store that lost its data grants a new lead, also to the same instance.
     if (fence !== this.#fence) this.#known = null;
     this.#fence = fence;
     if (fence === null) return LOOK_EVERY_MS;
@@ -43,7 +43,7 @@ export class PauseLog extends LoopService<
     return LOOK_EVERY_MS;
   }
 
-  /** @returns the pauses known before that are neither in force any more nor replaced. */
+  /** @returns former pauses that are neither in force nor replaced. */
   #ended(present: readonly Pause[]): Pause[] {
     const keys = new Set(present.map(keyOf));
     return [...(this.#known ?? [])]
@@ -51,7 +51,7 @@ export class PauseLog extends LoopService<
       .map(([, pause]) => pause);
   }
 
-  /** @returns the pauses of operators that are gone with the rest of the live store: they come back with what is of record. */
+  /** @returns operators' pauses that were lost with the live store's data; limits-in-force.ts restores them. */
   async #lost(found: readonly Pause[]): Promise<Pause[]> {
     const gone = this.#ended(found).filter(({ source }) => source === 'operator');
     const { work } = this.deps.live;
@@ -79,7 +79,9 @@ export class PauseLog extends LoopService<
   }
 }
 
-/** An operator's pause replaces an operator's. One of the gateway begins anew only after the one before has ended. */
+/**
+ * An operator's pause replaces an operator's pause. A pause by the gateway starts again only after the previous one has ended.
+ */
 function replaces(pause: Pause, before: Pause): boolean {
   return pause.taskType === before.taskType && pause.source === before.source && pause.source === 'operator';
 }

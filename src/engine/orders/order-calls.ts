@@ -1,12 +1,12 @@
-// Carries out one order: asks what the gateway shows of the card, claims the call that follows, makes it, and waits until the
-// gateway shows its effect. Used by order-worker.ts, which takes orders. What may be called is decided in src/domain/orders.
+// Carries out one order: asks the gateway for the card's status, claims the call that follows, makes it, and waits until the
+// gateway shows its effect. Used by order-worker.ts, which takes orders. src/domain/orders decides which calls are allowed.
 //
-// The right to call is claimed before the call, and what the call has to wait for is gathered before the claim: so a claim is never
-// older than its call. A stop or resume is done when the gateway shows its effect: an acknowledgement alone is not enough. A worker
-// that dies in between leaves a claim that ends by itself; the order is taken again then, and its status is newer than the lost call
-// (whose own deadline was half a lease). If that call took effect, this is only recorded; if not, the call is made again. A call that
-// was acknowledged without effect is repeated too, with growing pauses. While the vendor says that it works on a call, none is made, and the
-// status is asked in growing steps.
+// The claim comes after everything the call has to wait for and right before the call, so a claim is never older than its call. A
+// stop or resume is done when the gateway shows its effect; an acknowledgement alone is not enough. When a worker dies in
+// between, its claim expires; the order is then taken again, and its status is newer than the lost call (whose deadline was half
+// a lease). If that call took effect, only the record is written; if not, the call is made again. A call that was acknowledged
+// without effect is also repeated, with growing pauses. While the vendor reports work on a call, no call is made, and the status
+// is requested at growing intervals.
 import pLimit from 'p-limit';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
@@ -40,35 +40,40 @@ export interface OrderCallsDeps {
   readonly log: Logger;
 }
 
-/** Gathers what a call waits for: a call of the rate limits, a connection, the permit of flow control, a slot under the limit. */
+/**
+ * Gathers everything a call needs: a grant of the rate limits, a connection, the permit of flow control, a slot under the limit.
+ */
 export type Gather = (interfaceName: InterfaceName) => Promise<Pass>;
 
-/** An older status may not show a call whose outcome is not known. */
+/** Maximum age of a status: an older one may not show a call of unknown outcome. */
 const STATUS_GOOD_FOR_MS = 1_000;
 
-/** A call that its card was claimed for, and what the records are told of it. */
+/** A call whose card is claimed, and how its outcome is recorded. */
 interface ClaimedCall {
   readonly name: 'stop' | 'start';
-  /** The outcome of an earlier call is not known, and the status may not show it. */
+  /** An earlier call has an unknown outcome, and the status may not show it. */
   readonly asksFirst: boolean;
-  /** From before the claim, by the monotonic clock. */
+  /** Time just before the claim, by the monotonic clock. */
   readonly claimedAt: number;
-  /** The call certainly had no effect. */
+  /** Records that the call certainly had no effect. */
   readonly abandon: (reason: string, isCardFault: boolean) => Promise<void>;
-  /** The gateway acknowledged the call and does not show its effect. @param pendingForMs null: it does not say that it works on it */
+  /**
+   * Records that the gateway acknowledged the call and does not show its effect yet. @param pendingForMs null: it does not report
+   * work on it
+   */
   readonly acknowledge: (pendingForMs: number | null) => Promise<void>;
 }
 
-/** What the gateway shows of a card. */
+/** The card's status at the gateway. */
 interface Shown {
   readonly isStopped: boolean;
-  /** The vendor works on the card: it is neither stopped nor runs. null: it does not. */
+  /** How long the vendor's work on the card takes, during which it is neither stopped nor running; null: no work in progress. */
   readonly pendingForMs: number | null;
 }
 
 export class OrderCalls {
   /**
-   * Claims of stops of the whole fleet take turns in the database. One of this instance at a time waits there: the others hold no
+   * Claims of stops take turns in the database, fleet-wide. Only one of this instance waits there at a time: the others hold no
    * connection meanwhile, and their passes do not age.
    */
   readonly #claims = pLimit(1);
@@ -82,7 +87,8 @@ export class OrderCalls {
     const { isStopped } = shown;
     const month = calendar.monthOf(fleetNow());
     try {
-      // Also by a call of ours whose outcome was lost or late; before the card is resumed, which ends a stop that is done.
+      // May be the effect of our own call whose outcome was lost or late. Recorded before the card is resumed, because a resume
+      // ends a stop that is done.
       if (isStopped) await recordStop(this.deps, order, month);
       if (order.kind === 'resume') await this.#resume(order, month, shown, gather);
       else if (!isStopped) await this.#stop(order, month, shown, gather);
@@ -173,7 +179,7 @@ export class OrderCalls {
       pass.giveBack();
       const shown = await this.#shown(order, gather);
       if (hasEffect(shown)) return true;
-      // The vendor works on that call.
+      // The vendor is working on that call.
       if (shown.pendingForMs !== null) await acknowledge(shown.pendingForMs);
       else await abandon('an earlier call had no effect', false);
       return false;
@@ -204,10 +210,10 @@ export class OrderCalls {
 
   async #recordResume(order: Order, runId: string, month: string): Promise<void> {
     const entry = await this.deps.records.resumes.complete(order, runId, month);
-    // Another caller has recorded it, or the card has another SIM by now.
+    // Another caller has recorded it, or the card has a new SIM by now.
     if (entry === null) return;
     this.deps.audit.log(entry);
-    // A card that was not known as stopped, and runs without a call, was not resumed now.
+    // The card was not known as stopped and runs without a call, so nothing was resumed now.
     const { stopped } = entry.before as { stopped: boolean };
     if (stopped) this.deps.log.info({ ...namesOf(order), run_id: runId }, CARD_RESUMED);
   }
@@ -245,7 +251,7 @@ export class OrderCalls {
     return this.deps.clock.monotonic() - shownAt > STATUS_GOOD_FOR_MS;
   }
 
-  /** No call ends later after its claim: the next claim of the card then finds what it did. */
+  /** Every call ends this soon after its claim, so the next claim of the card sees its effect. */
   get #callMs(): number {
     return this.deps.leaseMs / 2;
   }

@@ -1,5 +1,5 @@
-// The upkeep of orders, on the leader: runs that resume cards hand out the next ones as the former are resumed, stops that are not
-// wanted any more are dropped (the allowance was raised, the usage corrected, the month is over), and a month begins (MonthStart).
+// The upkeep of orders, on the leader: resume runs order the next cards as earlier ones are resumed, unwanted stops are dropped
+// (the allowance was raised, the usage corrected, the month is over), and a month begins (MonthStart).
 import { DAEMON } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -11,17 +11,17 @@ import { earlierTime, type RecordStore } from '../../store/ports/records/record-
 import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/** Of one run, each over ten thousand stops: those of a year may be looked at before one is found. */
+/** Steps of one run per turn, each over ten thousand stops: a run may pass a year of stops before it finds a match. */
 const STEPS_A_TURN = 10;
-/** All open stops are looked at this often, a bounded number in one turn: a million take minutes. */
+/** Interval between checks of all open stops. One turn checks a bounded number: a million take minutes. */
 const LOOK_AT_STOPS_EVERY_MS = 10_000;
 const STOPS_A_TURN = 2_000;
 const LOOK_AT_MONTH_EVERY_MS = 60_000;
-/** The cards are resumed over these first hours, so that not all of them register in one moment. */
+/** The resumes are spread over the first hours of the month, so that the cards do not all register at the same moment. */
 const SPREAD_MS = 4 * 3_600_000;
-/** Stops of the month before may still be claimed and called: a poll ends with its lease. */
+/** Stops of the previous month may still be claimed and called: a poll ends with its lease. */
 const ENDS_WITHIN_MS = 60_000;
-/** Later in the month no run is made: switching the setting on must not resume a fleet at once. */
+/** No run starts later in the month: enabling the setting must not resume a fleet at once. */
 const BEGINS_WITHIN_MS = 24 * 3_600_000;
 
 export class OrderUpkeep extends LoopService<
@@ -35,7 +35,7 @@ export class OrderUpkeep extends LoopService<
   }
 > {
   readonly name = 'order-upkeep';
-  /** The look at open stops continues after this card id; 0: from the start. */
+  /** The check of open stops continues after this card id; 0: from the start. */
   #afterCardId = 0;
   #dropped = 0;
   #lookAtStopsAt = Number.NEGATIVE_INFINITY;
@@ -56,7 +56,7 @@ export class OrderUpkeep extends LoopService<
     }
   }
 
-  /** Looks every ten seconds, and with every call until it has seen all open stops. */
+  /** Starts every ten seconds, and continues in every turn until all open stops are checked. */
   async #dropUnwanted(): Promise<void> {
     const { records, clock, log } = this.deps;
     if (clock.monotonic() < this.#lookAtStopsAt) return;
@@ -71,9 +71,9 @@ export class OrderUpkeep extends LoopService<
 }
 
 /**
- * When a month begins, has the cards resumed that cardpoll stopped for the usage of the month before: the setting
- * stops.resume_at_month_start. Once a month, by the calendar of the configured time zone, when the month has begun by the
- * clocks of both stores: one that is ahead would put a fleet online too early, and take the run of the month.
+ * At the start of a month, resumes the cards that cardpoll stopped for the usage of the month before: the setting
+ * stops.resume_at_month_start. Once a month, by the calendar of the configured time zone, when both stores' clocks are in the new
+ * month: a clock that is ahead would resume a fleet too early, and use up the month's run.
  */
 export class MonthStart {
   #lookAt = Number.NEGATIVE_INFINITY;
@@ -92,7 +92,7 @@ export class MonthStart {
     },
   ) {}
 
-  /** Looks once a minute. */
+  /** Checks once a minute. */
   async run(): Promise<void> {
     const { enabled, records, live, calendar, clock } = this.deps;
     if (!enabled || clock.monotonic() < this.#lookAt) return;

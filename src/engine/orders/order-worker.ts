@@ -1,8 +1,8 @@
-// Takes orders to stop and to resume cards, and has them carried out (order-calls.ts). Each instance that polls has one; all share the
-// queue of orders, in the record store, and the limit of task type package, under which the calls of orders count.
+// Takes orders to stop and to resume cards, and has order-calls.ts carry them out. Each polling instance has one. All share the
+// queue of orders in the record store, and the limit of task type package, which counts the calls of orders.
 //
-// What a call waits for is waited for in this process: while an order waits, no further one is taken, so that at a slow rate the
-// calls of one order follow each other. An order that is lost with the process is taken again when its lease has ended.
+// Waiting happens in this process: while an order waits, no further one is taken, so at a slow rate the calls of one order stay
+// together. An order that is lost with the process is taken again when its lease has expired.
 import type { Offers } from '../../domain/gateway-interface.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import type { StopRules } from '../../domain/stops/stop.ts';
@@ -15,21 +15,21 @@ import type { Order, OrderRecords, OrderTurn } from '../../store/ports/records/o
 import type { Gather, OrderCalls } from './order-calls.ts';
 import { isStoppable } from './wanted-stops.ts';
 
-/** Orders that are carried out at a time. */
+/** Maximum number of orders in progress. */
 const AT_ONCE = 200;
-/** Rest when nothing is due. An order of this instance ends it. */
+/** Rest when nothing is due. A new order on this instance ends it. */
 const IDLE_REST_MS = 500;
 /** Rest while polls hold the slots, or orders wait for calls. */
 const FULL_REST_MS = 25;
-/** Rest while package is paused, or the gateway takes no such calls. */
+/** Rest while package is paused, or the gateway offers no such calls. */
 const HELD_REST_MS = 250;
-/** After a call that failed, the next order of its kind is tried so much later. */
+/** Pause after a failed call before the next order of the same kind. */
 const TRY_AGAIN_MS = 1_000;
-/** A mode that was set, a pause and a limit are in force within a second, also for an order that waits. */
+/** A new mode, pause or limit takes effect within a second, also for an order that waits. */
 const LONG_WAIT_MS = 1_000;
-/** The pass of a call is good for about as long. */
+/** Together about as long as the pass of a call is valid. */
 const SLOT_ATTEMPTS = 20;
-/** So often it makes sure that the slots of its calls are held. */
+/** Interval between renewals of the slots of its calls. */
 const KEEP_SLOTS_EVERY_MS = 500;
 
 export interface OrderWorkerDeps extends LoopMeans {
@@ -40,7 +40,7 @@ export interface OrderWorkerDeps extends LoopMeans {
   readonly offers: Offers;
   readonly matcher: () => ConfigMatcher;
   readonly stopRules: () => StopRules;
-  /** Whether rate limits count the calls: then orders are taken one by one. */
+  /** True when rate limits count the calls: orders are then taken one by one. */
   readonly isPaced: boolean;
   readonly leaseMs: number;
   /** Uniform in [0, 1). */
@@ -48,7 +48,7 @@ export interface OrderWorkerDeps extends LoopMeans {
   readonly log: Logger;
 }
 
-/** An order that is carried out, with its slot. */
+/** An order in progress, with its slot. */
 interface Running {
   readonly order: Order;
   slot: Slot;
@@ -59,17 +59,20 @@ interface Running {
 export class OrderWorker extends LoopService<OrderWorkerDeps> {
   readonly name = 'order-worker';
   readonly #running = new Map<number, Running>();
-  /** Orders that wait for what a call needs. */
+  /** Orders that wait for a permission or resource. */
   #waiting = 0;
   #ending = new AbortController();
   #slotsKeptAt = Number.NEGATIVE_INFINITY;
-  /** Orders were made since the present pass began. */
+  /** New orders arrived since the current pass began. */
   #isNoticed = false;
-  /** Kinds whose last call failed for no fault of its card, and when one order of it is tried again, by the monotonic clock. */
+  /**
+   * Kinds whose last call failed for a reason other than its card -> when one order of the kind is retried, by the monotonic
+   * clock.
+   */
   readonly #failing = new Map<Order['kind'], number>();
   #onIdle = () => {};
 
-  /** Number of orders that are carried out. */
+  /** Number of orders in progress. */
   get inFlight(): number {
     return this.#running.size;
   }
@@ -79,7 +82,7 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
     await super.start();
   }
 
-  /** Call when orders were made: they are taken at once. */
+  /** Call this when orders were created: they are taken at once. */
   notice(): void {
     this.#isNoticed = true;
     this.wake();
@@ -94,7 +97,7 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
     const { records, live, gateway, leaseMs, clock } = this.deps;
     const due = await records.orders.due(turn);
     if (due === 0) {
-      // The call to a dead interface is for a poll then.
+      // Without an order, a poll may make the trial call to a dead interface.
       if (turn.trickle) gateway.giveBack('card_status');
       return this.#idleRest();
     }
@@ -115,7 +118,7 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
     return orders.length < slots.length ? FULL_REST_MS : 0;
   }
 
-  /** Takes no more orders, and waits for the calls that are being made. */
+  /** Takes no more orders, and waits for the calls in flight. */
   override async stop(): Promise<void> {
     this.#ending.abort();
     await super.stop();
@@ -144,7 +147,7 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
     return this.inFlight > 0 ? KEEP_SLOTS_EVERY_MS : IDLE_REST_MS;
   }
 
-  /** A stop that a reading ordered waits while no enabled config polls its card. */
+  /** A stop ordered by a reading waits while no enabled config polls its card. */
   async #take(turn: Omit<OrderTurn, 'resumesFirst'>): Promise<readonly Order[]> {
     const { records, leaseMs, matcher, random } = this.deps;
     const resumesFirst = Math.floor(turn.most / 10 + random());
@@ -165,7 +168,7 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
       if (!this.#ending.signal.aborted) this.#noteFailure(running.order, error);
     } finally {
       this.#running.delete(cardId);
-      // A slot that cannot be given back ends by itself.
+      // A slot that cannot be returned expires.
       await this.deps.live.work
         .release('package', [running.slot])
         .catch((error) => this.deps.onError(error, 0));
@@ -174,7 +177,7 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
     }
   }
 
-  /** After a failure that no card is the cause of, one order of the kind at a time is tried, until one succeeds. */
+  /** After a failure that is not the card's fault, one order of the kind at a time is tried, until one succeeds. */
   #noteFailure({ cardId, iccid, kind }: Order, error: unknown): void {
     const reason = messageOf(error);
     this.deps.log.warn({ card_id: cardId, iccid, order: kind, reason }, 'order failed');
@@ -210,8 +213,8 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
   }
 
   /**
-   * A call lasts half a lease at most: a slot that would end before is changed for another one. So is one after a long wait: package may
-   * be paused since, or its limit lowered.
+   * Keeps the slot valid during the call. A call lasts at most half a lease, so a slot that would expire earlier is exchanged. A
+   * slot is also exchanged after a long wait: package may have been paused since, or its limit lowered.
    */
   async #holdSlot(running: Running, askedAt: number): Promise<void> {
     const { live, leaseMs, clock } = this.deps;
@@ -229,7 +232,7 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
     throw new GatewayError('held', 'no slot under the limit of package is free');
   }
 
-  /** In another life of the live store, whose limits count the calls in flight from before. */
+  /** Renews the slots, so that the limits of a new life of the live store count the calls in flight from before. */
   async #keepSlots(): Promise<void> {
     const { live, clock } = this.deps;
     if (this.inFlight === 0 || clock.monotonic() - this.#slotsKeptAt < KEEP_SLOTS_EVERY_MS) return;

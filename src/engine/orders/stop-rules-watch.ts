@@ -1,5 +1,5 @@
-// The rules of stops of this instance: its settings, with shares of the fleet as numbers of cards. The size of the fleet is asked
-// once a minute, as the walk over all cards has counted it.
+// Keeps this instance's rules of stops: its settings, with shares of the fleet converted to numbers of cards. Asks once a minute
+// for the size of the fleet, which the walk over all cards counts.
 import { type StopRules, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';

@@ -1,6 +1,6 @@
-// Orders the stops of cards that are over their package, at once after the reading: called for cards whose reading or status says
-// so, and by card-sync.ts for every changed card. The records decide by the facts of that moment, and order no stop for a card that
-// no enabled package config polls.
+// Orders the stops of cards that are over their package. Called at once after a reading or status that shows it, and by
+// card-sync.ts for every changed card. The records decide by the facts of that moment, and order no stop for a card that no
+// enabled package config polls.
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
@@ -32,13 +32,13 @@ export async function orderWantedStops(
   return wanted.filter(({ state }) => state === 'ordered').length;
 }
 
-/** Stops are for cards that an enabled package config polls. */
+/** Only a card that an enabled package config polls can be stopped. */
 export function isStoppable(matcher: ConfigMatcher) {
   return (card: Parameters<ConfigMatcher['match']>[1]): boolean =>
     matcher.match('package', card)?.status === 1;
 }
 
-/** One line when a stop begins to wait, and none while it waits. */
+/** Logs one line when a stop begins to wait, and none while it waits. */
 export function logWaiting(
   log: Pick<Logger, 'info' | 'warn'>,
   stop: { cardId: number; iccid: string; state: string; isNew?: boolean; heldBy?: string },

@@ -1,6 +1,6 @@
-// Has the cards resumed, on the leader, that cardpoll stopped for their usage and that are within their package by now: the setting
-// stops.resume_within. A reading must confirm it that was taken after the change (src/domain/orders/stopped-within.ts). One run each time,
-// as `stops resume --within` makes it; OrderUpkeep hands its cards out.
+// Resumes the cards, on the leader, that cardpoll stopped for their usage and that are now within their package: the setting
+// stops.resume_within. A reading taken after the change must confirm it (src/domain/orders/stopped-within.ts). Each time it
+// creates one run, as `stops resume --within` does; OrderUpkeep orders its cards.
 import { DAEMON } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -11,10 +11,10 @@ import { earlierTime, type RecordStore } from '../../store/ports/records/record-
 import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 500;
-/** After a step over the list that did not reach its end. */
+/** Pause after a step that did not reach the end of the list. */
 const NEXT_STEP_MS = 100;
 const CARDS_A_STEP = 2_000;
-/** A card whose resume failed is tried again so much later. */
+/** Pause before a card whose resume failed is tried again. */
 const TRY_AGAIN_MS = 3_600_000;
 const REASON = 'within the package (stops.resume_within)';
 
@@ -28,7 +28,7 @@ export class WithinResume extends LoopService<
   }
 > {
   readonly name = 'within-resume';
-  /** The look at the list goes on after this card id; 0: from the start. */
+  /** The walk over the list continues after this card id; 0: from the start. */
   #afterCardId = 0;
 
   async runOnce(): Promise<number> {
@@ -41,7 +41,7 @@ export class WithinResume extends LoopService<
     return step.lastCardId === null ? LOOK_EVERY_MS : NEXT_STEP_MS;
   }
 
-  /** They may be stopped again: a reading over the package comes after the resume. */
+  /** The cards may be stopped again: a reading over the package may follow the resume. */
   async #resume(cardIds: readonly number[]): Promise<void> {
     const { audit, log } = this.deps;
     const cards = cardIds.length;

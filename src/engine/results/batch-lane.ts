@@ -1,11 +1,11 @@
-// Gathers items into batches and processes a few batches at a time; later items wait for their turn. The result writer
-// has two lanes: one for items that the record store must write, and one for all others, so that these never wait for
-// the record store. Knows nothing about results.
+// Gathers items into batches and processes a few batches at a time; later items wait. The result writer has two lanes: one for
+// items that the record store must write, and one for all others, which therefore never wait for the record store. Knows nothing
+// about results.
 
 import type { Clock } from '../../platform/clock.ts';
 
 const MAX_BATCH = 1_000;
-/** Items are gathered this long before they are processed: long enough to share a commit, short enough for a poll. */
+/** Gathering time of a batch: long enough to share a commit, short enough for a poll. */
 const GATHER_MS = 50;
 const CONCURRENT_BATCHES = 2;
 
@@ -28,7 +28,7 @@ export class BatchLane<T> {
     else if (this.#gathering === null) void this.#gather();
   }
 
-  /** Ends the gathering: the open batch starts now. */
+  /** Starts the open batch now. */
   flush(): void {
     this.#endGathering();
     while (this.#open.length > 0 && this.#running < CONCURRENT_BATCHES && !this.#closed) {

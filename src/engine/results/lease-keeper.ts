@@ -1,6 +1,6 @@
-// Prolongs the leases of cards whose result waits for the record store, so that no worker of the fleet polls them again
-// meanwhile: an outage of the record store lasts longer than a lease. Used by result-writer.ts. When this process dies its
-// results are lost, the leases end by themselves, and the cards are polled again.
+// Renews the leases of cards whose result waits for the record store, because an outage of the record store lasts longer than a
+// lease: no worker polls these cards again meanwhile. Used by result-writer.ts. When this process dies its results are lost, the
+// leases expire, and the cards are polled again.
 import { groupBy } from '../../domain/group-by.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
@@ -8,11 +8,11 @@ import type { WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 
 interface Held {
   readonly taskType: TaskType;
-  /** With the token that is in force. */
+  /** The item with its current token. */
   item: WorkItem;
-  /** Monotonic clock. */
+  /** By the monotonic clock. */
   renewAt: number;
-  /** A call to prolong it was not answered: only another one tells which token is in force. */
+  /** A renewal was not answered, so only another renewal shows which token is current. */
   isUnanswered: boolean;
   isEnding: boolean;
 }
@@ -27,7 +27,7 @@ export class LeaseKeeper extends LoopService<LeaseKeeperDeps> {
   readonly #held = new Map<WorkItem, Held>();
   #renewing: Promise<void> = Promise.resolve();
 
-  /** The item's call has ended, within half of its lease: a quarter later the lease is prolonged, and from then on in time. */
+  /** Call this when the item's call has ended, within half of its lease. The first renewal comes a quarter of a lease later. */
   hold(taskType: TaskType, item: WorkItem): void {
     const renewAt = this.deps.clock.monotonic() + this.deps.leaseMs / 4;
     this.#held.set(item, { taskType, item, renewAt, isUnanswered: false, isEnding: false });
@@ -42,7 +42,7 @@ export class LeaseKeeper extends LoopService<LeaseKeeperDeps> {
     return this.deps.leaseMs / 8;
   }
 
-  /** Prolongs these leases no more. @returns the items to settle. May be repeated, until they are settled. */
+  /** Ends the renewal of these leases. @returns the items to settle. May be repeated until they are settled. */
   async end(items: readonly WorkItem[]): Promise<readonly WorkItem[]> {
     const ending = items.flatMap((item) => this.#held.get(item) ?? []);
     for (const held of ending) held.isEnding = true;

@@ -32,11 +32,11 @@ export interface FinishedItem {
   readonly outcome: PollOutcome | null;
   /** What is stored about a failed poll; null when the poll did not fail. */
   readonly failure: FailureNote | null;
-  /** Backoff at which the card is left to its ring, milliseconds, if it failed or its outcome cannot be written. */
+  /** Backoff cap at which the card is left to its ring, milliseconds, if its poll failed or its outcome cannot be written. */
   readonly retryCapMs: number;
-  /** Triggers whose poll of this card was too early: this poll is theirs, too. Absent if there are none. */
+  /** Triggers whose earlier poll of this card came too early, and which this poll also serves. Absent if there are none. */
   readonly alsoFor?: readonly string[];
-  /** Shortest wait of a failed card, or of one that came too early, milliseconds. */
+  /** Shortest wait of a card that failed or came too early, milliseconds. */
   readonly waitMs: number;
 }
 
@@ -44,7 +44,7 @@ type Stage = 'write' | 'count' | 'settle' | 'renew';
 
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
-/** Results that were refused for a shorter time are no outage: most failovers and locks are over by then. */
+/** A shorter refusal is not an outage: most failovers and locks are over by then. */
 const OUTAGE_AFTER_MS = 5_000;
 
 interface ResultWriterDeps {
@@ -57,7 +57,7 @@ interface ResultWriterDeps {
     readonly triggers: Pick<TriggerRecords, 'count' | 'defer'>;
   };
   readonly meter: Pick<Meter, 'settled'>;
-  /** Called with the outcomes of a written batch, and the cards of which it was not written as a whole. */
+  /** Called with the outcomes of a written batch, and the ids of cards whose outcome was only partly written. */
   readonly onWritten: (outcomes: readonly PollOutcome[], outdated: readonly number[]) => Promise<void>;
   readonly onError: (stage: Stage, error: unknown, retryInMs: number) => void;
   readonly clock: Clock;
@@ -75,7 +75,7 @@ export class ResultWriter {
   readonly #leases: LeaseKeeper;
   #reserved = 0;
   #abandoned = false;
-  /** When the first attempt began of those that the record store has refused since it took something, and why. */
+  /** Start and reason of the current series of refused writes; null after a successful one. */
   #refused: { readonly atMs: number; readonly reason: string } | null = null;
   #idle: Array<() => void> = [];
 
@@ -99,7 +99,7 @@ export class ResultWriter {
     return this.#reserved;
   }
 
-  /** How long the record store has taken no results (milliseconds), and why; null while it takes them. */
+  /** How long the record store has refused results (milliseconds), and why; null while it accepts them. */
   get outage(): { readonly lastsMs: number; readonly reason: string } | null {
     if (this.#refused === null) return null;
     const { atMs, reason } = this.#refused;
@@ -126,7 +126,7 @@ export class ResultWriter {
     await this.#leases.stop();
   }
 
-  /** Gives up unsettled items: their leases end by themselves, and the cards are polled again. */
+  /** Drops unsettled items: their leases expire, and the cards are polled again. */
   abandon(): void {
     this.#abandoned = true;
     this.#recorded.close();
@@ -158,10 +158,7 @@ export class ResultWriter {
     await this.#settle(ended);
   }
 
-  /**
-   * @returns the entries that must be polled again: another writer was faster, the card has another SIM, or the store refused the
-   * value.
-   */
+  /** @returns the entries to poll again: another writer was faster, the card has a new SIM, or the store refused the value. */
   async #write(entries: readonly FinishedItem[]): Promise<ReadonlySet<FinishedItem>> {
     const outcomes = entries.flatMap((entry) => entry.outcome ?? []);
     const result = await this.#persist('write', () => this.#writeUnlessRefused(outcomes));
@@ -174,7 +171,7 @@ export class ResultWriter {
     return new Set(
       entries.filter(
         ({ item, outcome }) =>
-          // Also one polled by hand: nothing is known of the SIM that the card has.
+          // Also for a manual poll: nothing is known about the card's new SIM.
           other.has(item.cardId) ||
           (item.lane !== 'manual' && outcome?.usage !== undefined && stale.has(item.cardId)),
       ),
@@ -182,8 +179,8 @@ export class ResultWriter {
   }
 
   /**
-   * A value that the record store permanently refuses (out of bounds) must not hold up the rest of its batch. Its card is polled
-   * again.
+   * Writes the halves of a batch with a permanently refused value (out of bounds), which must not delay the rest. Its card is
+   * polled again.
    */
   async #writeHalves(
     entries: readonly FinishedItem[],

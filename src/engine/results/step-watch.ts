@@ -1,7 +1,8 @@
-// Compares the readings of cards that go over their package (domain/results/fleet-level.ts), while stops follow from them: the first
-// few are called at once, and further ones when this watch has found that the cards do not step over it together. If they do, and
-// alike, a jump of the readings begins before growth could show it (usage-jump-watch.ts); if they do in different ways, as in an upload or when each
-// counter shows its whole life, stops wait until growth would have shown it. Runs on the leader.
+// Compares the readings of cards that go over their package (domain/results/fleet-level.ts) while their stops are called. The
+// first few stops are called at once, further ones only when this watch has found that the cards do not go over together. If the
+// cards go over together and alike, a jump of the readings begins, before growth could show it (usage-jump-watch.ts). If they go
+// over in different ways, as in an upload or when each counter shows its lifetime total, stops wait until growth would have shown
+// it. Runs on the leader.
 import {
   callsLeft,
   compareReadings,
@@ -18,7 +19,7 @@ import type { StopControlRecords } from '../../store/ports/records/stop-records.
 import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 250;
-/** If no leader compares for so long, no stop waits for it. */
+/** Without a leader that compares for this long, stops wait no more. */
 const WATCHED_FOR_MS = 60_000;
 const NOTE_EVERY_MS = 15_000;
 
@@ -36,7 +37,7 @@ export class StepWatch extends LoopService<
   }
 > {
   readonly name = 'step-watch';
-  /** When it was last noted that every stop may be called at once, by the monotonic clock. */
+  /** When it was last recorded that all stops may be called at once, by the monotonic clock. */
   #notedAt = Number.NEGATIVE_INFINITY;
 
   async runOnce(): Promise<number> {
@@ -56,7 +57,7 @@ export class StepWatch extends LoopService<
   async #look(most: number): Promise<number | null> {
     const { live, records } = this.deps;
     const jump = await records.stopControl.jump();
-    // It holds all stops, or none if it was accepted.
+    // A jump of the whole fleet holds all stops; an accepted one holds none.
     if (jump !== null && (jump.carrierId === null || jump.acceptedAtMs !== null)) return most;
     const [history, nowMs] = await Promise.all([live.stats.usageGrowth(), live.now()]);
     const windowMs = (minutesToSee(history, nowMs) + 1) * 60_000;
@@ -64,7 +65,7 @@ export class StepWatch extends LoopService<
     const compared = compareReadings(over, await this.#pace());
     if (compared.level === 'step') {
       const { carrierId, factor } = compared;
-      // Its growth is as before soon: what ends it is that the level is back.
+      // Growth will soon be normal again, so the end of this jump is a normal level.
       const mbPerHour = growthBefore(history, nowMs) ?? recentGrowth(history, nowMs) ?? 0;
       await this.#begin({ carrierId, factor, mbPerHour }, over);
     }

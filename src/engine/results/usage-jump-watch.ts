@@ -1,6 +1,7 @@
-// Watches the growth of the fleet's readings (domain/results/usage-growth.ts), and tells the records when a jump begins and
-// when it is over: while one is on and no operator has accepted it, stops are held (domain/orders/decide.ts). That growth is as before does not end it: few cards may be over their package because of it, or each must have grown by itself
-// (domain/results/fleet-level.ts). Runs on the leader.
+// Watches the growth of the fleet's readings (domain/results/usage-growth.ts), and records the begin and end of a jump. During a
+// jump that no operator has accepted, stops are held (domain/orders/decide.ts). Normal growth alone does not end a jump: the
+// cards that are over their package because of it may be few, or each must have grown by itself (domain/results/fleet-level.ts).
+// Runs on the leader.
 
 import { REVOCABLE_MS } from '../../domain/cards/usage-month.ts';
 import { rounded } from '../../domain/numbers.ts';
@@ -44,8 +45,8 @@ export class UsageJumpWatch extends LoopService<
     const { live, records, fence, jumpFactor } = this.deps;
     if (fence() === null) return LOOK_EVERY_MS;
     const [history, nowMs, jump] = await Promise.all([live.stats.usageGrowth(), live.now(), records.jump()]);
-    // What is read during a jump is noted, too: if it was true, the same time of the next days is measured against it. If it was not,
-    // it is forgotten when the jump ends.
+    // Growth during a jump is recorded, too. If it was true, the same hour of the next days is compared with it; if it was wrong,
+    // it is deleted when the jump ends.
     const growth = jumpFactor === 'off' ? null : recentGrowth(history, nowMs);
     if (growth !== null && growth > (history.hours.get(hourOf(nowMs)) ?? 0))
       await live.stats.noteUsagePeak(hourOf(nowMs), growth);
@@ -62,10 +63,10 @@ export class UsageJumpWatch extends LoopService<
     return LOOK_EVERY_MS;
   }
 
-  /** Whether the jump goes on although growth is as before it. */
+  /** Whether the jump goes on although growth is normal again. */
   async #isOnAnotherLevel(jump: UsageJump, ends: JumpEnd, nowMs: number): Promise<boolean> {
     const { records, log } = this.deps;
-    // An accepted level holds nothing; while it lasts, it does not begin again.
+    // An accepted jump holds no stops, and does not begin again while its level lasts.
     if (ends !== 'back' || (jump.acceptedAtMs !== null && !jump.isStep)) return false;
     const level = fleetLevelOf(await records.overSinceJump());
     if (level === 'few') return false;
@@ -73,7 +74,7 @@ export class UsageJumpWatch extends LoopService<
       log.warn(
         'the usage of the fleet grows as before, on another level: stops are held until it is back, or accepted',
       );
-    // Later nothing shows it any more, nor is it taken back: an operator decides.
+    // Later no reading shows it any more, and it cannot be revoked: an operator decides.
     const isKept = nowMs - jump.sinceMs < REVOCABLE_MS - SEEN_WITHIN_MS;
     return level === 'step' || (jump.isStep && !isKept);
   }
@@ -96,7 +97,7 @@ export class UsageJumpWatch extends LoopService<
     { ends, wereWrong }: { readonly ends: JumpEnd; readonly wereWrong: boolean },
   ): Promise<void> {
     const { live, records, log } = this.deps;
-    // Wrong readings must not be what the next jump is measured against.
+    // Wrong readings must not become the baseline of the next jump.
     if (wereWrong || jump.isStep) await live.stats.forgetUsageGrowth(jump.sinceMs - SEEN_WITHIN_MS);
     if (!(await records.endJump(ends))) return;
     log.info(

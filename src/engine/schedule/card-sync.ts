@@ -1,5 +1,5 @@
-// Puts cards into the rings of every task type that they belong to: page by page while rings are built, and later those that
-// were added, changed or removed, which it also drops from the card cache. Called by the initialiser. It keeps no state: the
+// Puts cards into the rings of every task type that they belong to: page by page while rings are built, and afterwards every card
+// that was added, changed or removed, which it also drops from the card cache. Called by the initialiser. Keeps no state: the
 // change mark it returns is saved with the initialiser's progress.
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
@@ -12,7 +12,7 @@ import { ringOf } from './scheduler.ts';
 
 const PAGE_CARDS = 20_000;
 const CHANGES_A_CALL = 10_000;
-/** At most this many calls in one pass: a million changed cards must not hold up the initialiser's batches. */
+/** Limit of calls in one pass: a million changed cards must not delay the initialiser's batches. */
 const CALLS_A_PASS = 10;
 
 export class CardSync {
@@ -22,7 +22,7 @@ export class CardSync {
       readonly records: Pick<RecordStore, 'cards'>;
       readonly matcher: () => ConfigMatcher;
       readonly queueCap: number;
-      /** Orders the stops of cards that are over their package, and notes those that are stopped within it. */
+      /** Orders the stops of cards that are over their package, and records stopped cards that are within it. */
       readonly judgeChanged: (cardIds: readonly number[]) => Promise<void>;
       /** Throws when this instance no longer leads. */
       readonly requireLead: () => void;
@@ -30,8 +30,8 @@ export class CardSync {
   ) {}
 
   /**
-   * Adds up to `limit` cards with ids after `afterId` to those of their rings that are being built, page by page to bound
-   * the memory.
+   * Adds up to `limit` cards with ids after `afterId` to their rings among those that are being built, page by page to bound the
+   * memory.
    */
   async load(afterId: number, limit: number, rings: readonly RingState[], matcher: ConfigMatcher) {
     const loading = new Set(rings.map(ringKey));
@@ -52,7 +52,9 @@ export class CardSync {
     return { count, lastCardId };
   }
 
-  /** Applies what changed since `mark`. @returns the mark to go on from, and whether all changes until this call are in. */
+  /**
+   * Applies the changes since `mark`. @returns the mark to continue from, and whether all changes until this call are applied.
+   */
   async follow(mark: string, rings: readonly RingState[]) {
     let at = mark;
     for (let call = 0; call < CALLS_A_PASS; call += 1) {
@@ -74,7 +76,7 @@ export class CardSync {
     }
     const changedIds = changed.map((card) => card.cardId);
     await live.cards.drop([...changedIds, ...removed]);
-    // The allowance of any of these cards may have been changed.
+    // The allowance of any of these cards may have changed.
     await this.deps.judgeChanged(changedIds);
   }
 

@@ -1,9 +1,9 @@
-// Watches the polling configs in the record store, so that any change (API, another instance, plain SQL) takes effect
-// on every instance within a second. Keeps the last known configs while the store is unavailable. This query is sent
-// more often than any other, so its answers also show whether this instance can reach the store.
+// Watches the polling configs in the record store, so that any change (API, another instance, plain SQL) takes effect on every
+// instance within a second. Keeps the last known configs while the store is unavailable. This is the most frequent query, so its
+// answers also show whether this instance can reach the store.
 //
-// A config of a task type whose interface the gateway does not offer counts as disabled: its rings keep their cards, its
-// queue drains, and nothing is late.
+// A config of a task type whose interface the gateway does not offer counts as disabled: its rings keep their cards, its queue
+// drains, and nothing is late.
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASKS } from '../../domain/task-type.ts';
@@ -12,7 +12,7 @@ import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { ConfigRecords } from '../../store/ports/records/record-store.ts';
 
 const REFRESH_EVERY_MS = 300;
-/** For this long after an answer the record store counts as reachable; most restarts of it are shorter. */
+/** The record store counts as reachable for this long after an answer; most of its restarts are shorter. */
 export const PROVEN_FOR_MS = 5_000;
 
 export class ConfigWatch extends LoopService<
@@ -22,7 +22,7 @@ export class ConfigWatch extends LoopService<
   }
 > {
   readonly name = 'config-watch';
-  /** Short, so that a store that recovers is noticed soon. */
+  /** Short, so that a recovered store is noticed soon. */
   protected override readonly maxRetryMs = 1_000;
   #matcher = new ConfigMatcher([]);
   #readAt = Number.NEGATIVE_INFINITY;
@@ -61,7 +61,7 @@ export class ConfigWatch extends LoopService<
     return this.deps.offers(TASKS[config.taskType].interface) ? config : { ...config, status: 0 };
   }
 
-  /** Reads the configs once before it returns, so that no service starts with an empty set. */
+  /** Reads the configs once before it returns, so that no service starts without configs. */
   override async start(): Promise<void> {
     await this.runOnce();
     await super.start();

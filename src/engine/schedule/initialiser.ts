@@ -1,15 +1,15 @@
-// Keeps the rings' members in step with the cards table. Runs on the leader, one pass at a time, as a small state
-// machine. Its state is polling:init:progress, so the next leader continues where the last one was killed:
-//   pending    no build yet, or the live store lost the progress of one: save the change mark -> running
-//   running    walk round the cards (in id order), batch by batch with pauses: add them to the rings that are being built. A
-//              ring joins wherever the walk is, and is loaded when the walk comes there again. With the last ring -> completed.
-//              When no ring has to be built, a fast pass of reconciliation (reconciler.ts) runs in the same batches.
-//   completed  apply changed cards, split and merge buckets, and reconcile slowly without end
-// A ring must be built if it never was, is not loaded yet, or was built for another selection of cards than its config has
-// now. A ring in use keeps polling its old generation until the new one is loaded. Changed cards are applied (card-sync.ts)
-// in every state: a card that a batch has read, and that is removed before it is added, is taken out by the next sync.
-// The live store does not fence what is written here, so every write first checks the lead: a process that was paused in a
-// pass must not undo what the next leader did. A pass ends with its lead, whose configs are outdated afterwards.
+// Keeps the rings' members in step with the cards table. Runs on the leader, one pass at a time, as a small state machine. Its
+// state is polling:init:progress, so the next leader continues where the last one was killed:
+//   pending    no build yet, or the live store lost its progress: save the change mark -> running
+//   running    walk round the cards (in id order), batch by batch with pauses: add them to the rings that are being built.
+//              A ring joins anywhere in the walk, and is loaded when the walk has come round to its start. With the last
+//              ring -> completed. Without a ring to build, a fast pass of reconciliation (reconciler.ts) runs in batches.
+//   completed  apply changed cards, split and merge buckets, and reconcile slowly and continuously
+// A ring is built if it never was, is not loaded yet, or was built for another selection of cards than its config has now. A ring
+// in use keeps polling its old generation until the new one is loaded. Changed cards are applied (card-sync.ts) in every state:
+// when a card is removed between the read and the add of a batch, the next sync takes it out. The live store does not fence these
+// writes, so every write first checks the lead: a process that was paused in a pass must not undo the work of the next leader. A
+// pass ends with its lead, whose configs are outdated afterwards.
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import { MIN_BUCKETS } from '../../domain/schedule/phase.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
@@ -46,7 +46,7 @@ export interface InitialiserDeps extends LeaderMeans {
   /** Cards in one batch; initPauseMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;
   readonly initPauseMs: number;
-  /** Cards that a ring adds to the queue halt at this length. */
+  /** A ring stops adding cards to the queue at this length. */
   readonly queueCap: number;
   readonly onProgress: (progress: InitProgress) => void;
   /** Called when a fast pass starts to compare all rings with the cards. */
@@ -54,7 +54,7 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly onRepair: (repairs: Repairs) => void;
 }
 
-/** What stays the same in a build or a fast pass, and where it is. */
+/** The constants of a build or a fast pass, and its position. */
 type Pass = Pick<InitProgress, 'reason' | 'startedAtMs' | 'lastCardId' | 'changeMark'>;
 
 export class Initialiser extends LoopService<InitialiserDeps> {
@@ -70,7 +70,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
   #fence: number | null = null;
   /** When the pause between two batches ends, on the monotonic clock. */
   #pausedUntil = 0;
-  /** More changes were waiting than one pass applies: rings and cards are compared again when all are applied. */
+  /** More changes were waiting than one pass applies: rings and cards are compared again after the last of them. */
   #isBehind = false;
 
   async runOnce(): Promise<number> {
@@ -84,7 +84,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     await this.#marks.save(rings);
     // A ring without buckets takes no cards, so it is built before changed cards are put into it.
     const walks = progress.status === 'running' && progress.reason === 'build';
-    // Where no walk is known that a ring could have joined, its build begins again.
+    // The walk that a loading ring had joined is lost, so its build starts again.
     const outdated = rings.filter((ring) => !isBuiltFor(ring, matcher) || (!walks && isLoading(ring)));
     if (outdated.length > 0) {
       return this.#join(outdated, matcher, walks ? progress : { ...progress, lastCardId: 0 });
@@ -105,7 +105,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     const found = await this.deps.live.rings.list();
     for (const ring of found) {
       if (wanted.has(ringKey(ring))) continue;
-      // The cards of a dropped ring may now belong to other configs: their selections change too, so they are rebuilt.
+      // The cards of a dropped ring may now belong to other configs, whose selections change too: they are rebuilt.
       this.#requireLead();
       await this.deps.live.rings.drop(ring);
     }
@@ -135,8 +135,8 @@ export class Initialiser extends LoopService<InitialiserDeps> {
   }
 
   /**
-   * Applies the cards that changed since the mark. A database that is older than the mark was restored from a copy, so
-   * all rings are compared.
+   * Applies the cards that changed since the mark. A database older than the mark was restored from a backup, so all rings are
+   * compared.
    */
   async #follow(progress: InitProgress, rings: readonly RingState[]) {
     try {
@@ -149,8 +149,8 @@ export class Initialiser extends LoopService<InitialiserDeps> {
   }
 
   /**
-   * Begins to load rings, with the card at which the walk is. The progress that is saved first shows what the last of all
-   * rings needs: an instance that is killed in between leaves a build that begins again, never one that seems further ahead.
+   * Begins to load rings, at the walk's current card. The progress is saved first and shows the work left for the last ring: if
+   * the instance is killed in between, the build starts again and never appears further ahead than it is.
    */
   async #join(
     outdated: readonly RingState[],
@@ -207,7 +207,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     const { mark: changeMark, caughtUp } = await this.#follow(progress, rings);
     this.#isBehind = !caughtUp;
     const healed = looked !== null && caughtUp ? await this.#reconciler.heal(looked) : null;
-    // A comparison that waits for very many changes to be applied is not stuck.
+    // A comparison that waits for a large number of changes is not stuck.
     const isHeldUp = progress.status === 'running' && !caughtUp;
     const updatedAtMs = isHeldUp ? await this.deps.live.now() : progress.updatedAtMs;
     const now = { ...progress, changeMark, updatedAtMs };
@@ -239,7 +239,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     else if (now.changeMark !== before.changeMark) await this.#save(now);
   }
 
-  /** Splits buckets that grew with added cards and merges buckets that shrank with removed cards, a few in one pass. */
+  /** Splits buckets that grew with added cards and merges buckets that shrank with removed cards, a few per pass. */
   async #resize(rings: readonly RingState[]): Promise<void> {
     for (const ring of rings) {
       this.#requireLead();
@@ -247,12 +247,12 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     }
   }
 
-  /** @param total number of cards, an estimate at first. Cards are added meanwhile; it is exact at the end. */
+  /** @param total number of cards, at first an estimate, because cards are added meanwhile; exact at the end. */
   async #report(pass: Pass, loaded: number, total: number, isOver: boolean): Promise<void> {
     const { initBatch, live, onProgress } = this.deps;
     const now = await live.now();
     const batch = Math.ceil(loaded / initBatch);
-    // A build may take one batch more, which is not full; a comparison goes on with the members when all cards were read.
+    // A build may need one more, partial batch; a comparison continues with the members when all cards were read.
     const atLeast = pass.reason === 'build' ? batch + 1 : batch;
     const progress: InitProgress = {
       ...pass,
@@ -283,7 +283,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     return this.deps.clock.monotonic() < this.#pausedUntil;
   }
 
-  /** The rest of the pause; changed cards and configs do not wait for a long one. */
+  /** The rest of the pause. Changed cards and configs do not wait for a long pause. */
   #restMs(): number {
     return Math.min(SYNC_EVERY_MS, Math.max(0, this.#pausedUntil - this.deps.clock.monotonic()));
   }

@@ -1,11 +1,10 @@
-// Compares rings and cards in both directions and repairs differences: a card that is in no ring (missing), a member
-// that is not a card or belongs to another ring (foreign), a card in two rings of its type (double). The initialiser
-// calls it in its loop. The position of a pass is kept in the live store, so that the next leader continues there.
+// Compares rings and cards in both directions and repairs differences: a card in no ring (missing), a member that is not a card
+// or belongs to another ring (foreign), a card in two rings of its type (double). The initialiser calls it in its loop. The live
+// store keeps the position of a pass, so the next leader continues there.
 //
-// A pass takes the cards in id order, then the members, ring by ring in order of phase. A step has two halves with the
-// change feed between them: look() finds suspects, then all changes committed until now are applied, then heal() reads
-// the suspects again. Only what is wrong in both halves is repaired and counted: the feed handles a card that changed
-// in between.
+// A pass takes the cards in id order, then the members, ring by ring in order of phase. A step has two halves with the change
+// feed between them: look() finds suspects, then all changes committed until now are applied, then heal() reads the suspects
+// again. Only differences found by both halves are repaired and counted: the feed handles a card that changed in between.
 
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
@@ -26,15 +25,15 @@ const BUCKETS_A_STEP = 1_024;
 const BUCKETS_A_READ = 32;
 /** Shortest time between two passes, so that a small fleet is not compared without a pause. */
 const MIN_PASS_MS = 60_000;
-/** This many missing cards in one step mean that buckets were lost: the rest is compared as fast as allowed. */
+/** More missing cards in one step mean lost buckets: the rest is compared as fast as allowed. */
 const MANY_MISSING = 16;
 
-/** The suspects that look() found. */
+/** The suspects found by look(). */
 export interface Suspicion {
   readonly state: Reconciliation;
-  /** The state of the pass after these suspects are repaired. */
+  /** State of the pass after the repair of these suspects. */
   readonly next: Reconciliation;
-  /** Each suspect's card as it was read; null if no such card exists. */
+  /** Each suspect's card as it was read; null: no such card. */
   readonly suspects: ReadonlyMap<number, CardMembership | null>;
   readonly matcher: ConfigMatcher;
 }
@@ -63,8 +62,8 @@ export class Reconciler {
   }
 
   /**
-   * @returns why all rings must be compared now (replaced store, request), or null. The state names the stores that answer
-   *   now; it is saved here only if none was known before, otherwise by the pass that begins with it.
+   * @returns why all rings must be compared now (replaced store, request), or null. The state names the stores that answer now.
+   * It is saved here only if no stores were known before; otherwise the pass that begins with it saves it.
    */
   async reasonToBegin(
     seen: Reconciliation,
@@ -83,8 +82,8 @@ export class Reconciler {
   }
 
   /**
-   * Begins a fast pass; a pass in progress starts again. Saves the stores that `state` names and does not ask again: a store
-   * that is replaced from now on is still a reason to begin.
+   * Begins a fast pass, or restarts the one in progress. Saves the stores that `state` names and does not ask again: a store that
+   * is replaced from now on is still a reason to begin.
    */
   async begin(state: Reconciliation, reason: ReconciliationReason): Promise<Reconciliation> {
     const now = await this.deps.live.now();
@@ -99,7 +98,7 @@ export class Reconciler {
   async look(state: Reconciliation, matcher: ConfigMatcher, fastCards: number): Promise<Suspicion | null> {
     const slow = state.reason === 'continuous';
     const now = await this.deps.live.now();
-    // `abs`: after the clock was set back, the end of the last pass lies in the future.
+    // `abs`: after the clock was set back, the end of the last pass is in the future.
     if (state.position === '' && Math.abs(now - (state.sweptAtMs ?? 0)) < MIN_PASS_MS) return null;
     const at =
       state.position === ''
@@ -112,11 +111,11 @@ export class Reconciler {
       : this.#lookAtMembers(at, matcher, rest, cards);
   }
 
-  /** Repairs what is still wrong after the changes were applied. @returns the state to continue from */
+  /** Repairs the suspects that are still wrong after the changes were applied. @returns the state to continue from */
   async heal({ state: before, next, suspects, matcher }: Suspicion): Promise<Reconciliation> {
     let state = next;
     const ids = [...suspects.keys()];
-    // Saved before the first repair, so that the members are counted again even if this step is cut off.
+    // Saved before the first repair, so that the members are counted again even if this step is interrupted.
     if (ids.length > 0 && before.healed === 0) await this.#save({ ...before, healed: ids.length });
     let found: Repairs = { missing: 0, foreign: 0, double: 0 };
     for (let from = 0; from < ids.length; from += CARDS_A_READ) {
@@ -174,8 +173,9 @@ export class Reconciler {
   }
 
   /**
-   * The walk passes all cards, so it also counts them, those that cardpoll should have stopped, and those whose counter is in doubt.
-   * @param step the last one has all the rest
+   * Walks over all cards. It also counts them, the cards that cardpoll should have stopped, and the cards with a doubtful
+   * counter.
+   * @param step the last step contains all remaining cards
    */
   async #sweep(afterId: number, step: { readonly throughId: number } | { readonly fleetCards: number }) {
     const month = this.deps.calendar.monthOf(await this.deps.live.now());
@@ -208,8 +208,8 @@ export class Reconciler {
   }
 
   /**
-   * Counts the members again after repairs: lost buckets took their cards with them, but not the count. Does so after
-   * every fast pass too: the change feed may have restored lost cards before the pass looked at them.
+   * Counts the members again after repairs: lost buckets took their cards with them, but left the count. Also after every fast
+   * pass: the change feed may have restored lost cards before the pass reached them.
    */
   async #end(state: Reconciliation, matcher: ConfigMatcher): Promise<Reconciliation> {
     if (state.healed > 0 || state.reason !== 'continuous') {
@@ -227,7 +227,7 @@ export class Reconciler {
   }
 }
 
-/** The second part of a pass goes through the rings in order of config id. */
+/** The second part of a pass visits the rings in order of config id. */
 function ringAfter(matcher: ConfigMatcher, configId: number): string {
   const later = matcher.configs.map(({ id }) => id).filter((id) => id > configId);
   return later.length === 0 ? '' : `ring:${Math.min(...later)}:0`;

@@ -1,4 +1,4 @@
-// What the state of a ring says about its build. Used by the initialiser.
+// Reads from the state of a ring how far its build is. Used by the initialiser.
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { type RingState, ringKey } from '../../store/ports/live/rings.ts';
 import { ringOf } from './scheduler.ts';

@@ -1,6 +1,6 @@
-// Keeps in the record store until when each ring handed out what was due, because the live store may lose its rings: a ring that
-// is built again owes the turns since then. Used by the initialiser. Saved every ten seconds, so after a loss the cards of up to
-// ten seconds are polled once more.
+// Saves in the record store the time up to which each ring has handed out its due cards, because the live store may lose its
+// rings: a rebuilt ring owes the turns since then. Used by the initialiser. Saved every ten seconds, so after a loss the cards of
+// up to ten seconds are polled once more.
 import { dueAt } from '../../domain/schedule/phase.ts';
 import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
@@ -12,7 +12,7 @@ import type { ConfigRecords, RingMark } from '../../store/ports/records/record-s
 const SAVE_EVERY_MS = 10_000;
 
 export class RingMarks {
-  /** When to save again, on the monotonic clock. */
+  /** Time of the next save, on the monotonic clock. */
   #saveAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -24,7 +24,7 @@ export class RingMarks {
     },
   ) {}
 
-  /** @returns by ring key, for those of the rings that were lost: no generation of them is left. */
+  /** @returns the mark by ring key, for the lost rings: no generation of them is left. */
   async owedFrom(rings: readonly RingState[]): Promise<ReadonlyMap<string, number>> {
     const lost = new Set(rings.filter((ring) => ring.enabled && ring.generation === 0).map(ringKey));
     if (lost.size === 0) return new Map();
@@ -34,7 +34,7 @@ export class RingMarks {
     );
   }
 
-  /** Leaves the marks of rings alone that are not loaded (they still owe what they owed before) or do not turn. */
+  /** Skips rings that are not loaded (they still owe their earlier turns) or do not turn. */
   async save(rings: readonly RingState[]): Promise<void> {
     const { live, records, clock } = this.deps;
     if (clock.monotonic() < this.#saveAt) return;
@@ -43,7 +43,7 @@ export class RingMarks {
     for (const taskType of TASK_TYPES) {
       const turning = rings.filter((ring) => ring.taskType === taskType && ring.enabled && ring.loaded);
       if (turning.length === 0) continue;
-      // The queue would be lost with the ring. It holds what was handed out last: as many cards as fall due in this time.
+      // The queue would be lost with the ring. It holds the last cards handed out, as many as fall due in this time.
       const { due } = await live.work.counts(taskType);
       const { demandPerSecond } = schedulePaceOf(turning, nowMs);
       const waitingMs = demandPerSecond === 0 ? 0 : (1_000 * due) / demandPerSecond;

@@ -1,5 +1,5 @@
-// Finds cards that are in a wrong ring or in none, and puts them into the right ones. Used by reconciler.ts, which
-// decides when and how fast. Keeps no state.
+// Finds cards that are in a wrong ring or in none, and puts them into the right ones. Used by reconciler.ts, which decides when
+// and how fast. Keeps no state.
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { Counts } from '../../domain/numbers.ts';
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
@@ -24,8 +24,8 @@ export class RingRepair {
   ) {}
 
   /**
-   * @returns the cards that are missing from a ring they belong to. Asks no other rings, however many there are: `strays`
-   *   finds the cards that are in a ring they do not belong to.
+   * @returns the cards that are missing from a ring they belong to. Reads no other rings, however many there are: `strays` finds
+   * the cards in a wrong ring.
    */
   async missing(cards: readonly CardMembership[], matcher: ConfigMatcher): Promise<CardMembership[]> {
     const lost = new Set<number>();
@@ -37,7 +37,7 @@ export class RingRepair {
     return cards.filter(({ cardId }) => lost.has(cardId));
   }
 
-  /** @returns members of a config's ring that do not belong there, by id; null if no such card exists. */
+  /** @returns members of a config's ring that do not belong there, by id; null: no such card. */
   async strays(
     config: PollingConfig,
     memberIds: readonly number[],
@@ -49,8 +49,8 @@ export class RingRepair {
   }
 
   /**
-   * Puts cards into the rings they belong to and removes them from all others. Skips cards that changed since `before`:
-   * the change feed handles them.
+   * Puts cards into their rings and removes them from all others. Skips cards that changed since `before`: the change feed
+   * handles them.
    */
   async repair(
     ids: readonly number[],
@@ -82,7 +82,7 @@ export class RingRepair {
     return repairs;
   }
 
-  /** @returns those of the ids that are in the ring of a config. */
+  /** @returns the ids that are in the ring of a config. */
   async #held(config: PollingConfig, ids: readonly number[]): Promise<number[]> {
     const found = await this.deps.live.rings.contains(ringOf(config), ids);
     return ids.filter((_, i) => found[i]);

@@ -1,5 +1,5 @@
-// Advances the rings: moves the cards of every bucket whose time has come into their type's queue. Runs on the
-// leader. It does not decide which card belongs to which ring (initialiser.ts) and never calls the gateway.
+// Advances the rings: moves the cards of every due bucket into their type's queue. Runs on the leader. It does not decide which
+// card belongs to which ring (initialiser.ts) and never calls the gateway.
 
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -8,10 +8,15 @@ import { type RingId, type Rings, ringKey } from '../../store/ports/live/rings.t
 import type { LeaderMeans } from '../leadership.ts';
 
 const TICK_MS = 50;
-/** Unchanged configs are sent again this often, so that a live store that lost its data gets its rings back; less often if many. */
+/**
+ * Interval at which unchanged configs are sent again, so that a live store that lost its data gets its rings back. Longer with
+ * many configs.
+ */
 const RECONFIGURE_EVERY_MS = 500;
 const RECONFIGURE_A_RING_MS = 10;
-/** A ring is asked when its next bucket is due, and at least this often: others may change it, or the clock. */
+/**
+ * A ring is asked when its next bucket is due, and at least this often, because other clients may change the ring or the clock.
+ */
 const ASK_EVERY_MS = 1_000;
 /** One ring moves at most this many buckets (about 13,000 cards) before the next ring has its turn. */
 const MAX_BUCKETS_A_TURN = 64;
@@ -24,7 +29,7 @@ export class Scheduler extends LoopService<
   }
 > {
   readonly name = 'scheduler';
-  /** The configs that were sent to the rings last, as JSON. */
+  /** The last configs sent to the rings, as JSON. */
   #sent = '';
   /** When they were sent, by the monotonic clock. */
   #sentAt = Number.NEGATIVE_INFINITY;
@@ -39,7 +44,7 @@ export class Scheduler extends LoopService<
     if (fence === null) return TICK_MS;
     await this.#applySettings(fence);
     if (this.deps.fence() !== fence) return TICK_MS;
-    // Rings take turns, so that one far behind cannot keep the others waiting.
+    // Rings take turns, so that one that is far behind does not delay the others.
     let behind = this.#inTurn(this.deps.matcher().configs.filter((config) => this.#isDue(config)));
     while (behind.length > 0 && !signal?.aborted) {
       const still: PollingConfig[] = [];
@@ -61,7 +66,7 @@ export class Scheduler extends LoopService<
     return [...configs.slice(first), ...configs.slice(0, first)];
   }
 
-  /** Stops when this instance loses the lead in between: the next leader may already know newer configs. */
+  /** Stops when this instance loses the lead in between: the next leader may already have newer configs. */
   async #applySettings(fence: number): Promise<void> {
     const configs = this.deps.matcher().configs;
     const wanted = JSON.stringify(configs);

@@ -1,5 +1,5 @@
-// Task package: the card's status at the gateway (operations interface, section 1). It records what the gateway shows, and says
-// whether the card is over its package: then the engine orders its stop (engine/orders), as it does at once after a reading.
+// Task package: reads the card's status at the gateway (operations interface, section 1), records it, and decides whether the
+// card is over its package. If it is, the engine orders its stop (engine/orders), as it does at once after a reading.
 import type { Card } from '../../domain/cards/card.ts';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import { usedInMonth } from '../../domain/cards/usage-month.ts';
@@ -26,13 +26,13 @@ export class PackageTask implements Task {
   async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
     const { gateway, calendar, log } = this.deps;
     const { value, pendingForMs } = await gateway.call('card_status', card, deadline.remainingMs());
-    // While the vendor works on the card, its status says nothing.
+    // While the vendor works on the card, its status shows nothing.
     const stopped = pendingForMs === undefined ? gateway.isStoppedStatus(String(value)) : card.stopped;
     const month = calendar.monthOf(deadline.nowMs());
     const usedMb = usedInMonth(card.usage, month);
     const { allowanceMb } = card;
     const isOver = allowanceMb !== null && usedMb > allowanceMb;
-    // Stopped by another system, or by a call of ours whose outcome was lost or late: that is recorded once.
+    // The stop was made by another system, or by our own call whose outcome was lost or late. It is recorded once.
     if (stopped && !card.stopped) await recordStop(this.deps, card, month);
     if (!stopped && card.stopped) log.info({ card_id: card.cardId, iccid: card.iccid }, CARD_RESUMED);
     return {
@@ -46,14 +46,14 @@ export class PackageTask implements Task {
   }
 }
 
-/** Records that the gateway shows a card stopped, if a stop of ours was in progress, or takes effect after its resume. */
+/** Records that the gateway shows a card stopped, if our stop was in progress, or takes effect after the card's resume. */
 export async function recordStop(
   { records, audit, log }: Pick<PackageTaskDeps, 'records' | 'audit' | 'log'>,
   card: Pick<Card, 'cardId' | 'iccid' | 'vendorId'>,
   month: string,
 ): Promise<void> {
   const entry = await records.stops.complete(card, month);
-  // No stop of ours was in progress: another system stopped the card, or another caller has recorded this stop.
+  // None of our stops was in progress: another system stopped the card, or another caller has recorded this stop.
   if (entry === null) return;
   audit.log(entry);
   const { used_mb, allowance_mb } = entry.after as { used_mb: number; allowance_mb: number | null };

@@ -1,6 +1,6 @@
 // The tasks that only read: realname (whether the card is real-name verified; operations interface, section 1) and carddata (the
-// card's usage, added to the calendar month; domain/cards/usage-month.ts). Task package, which also acts, is package.ts. Creates
-// the task of a task type; used by the engine, which gives one to every worker.
+// card's usage, added to the calendar month; domain/cards/usage-month.ts). Task package, which also acts, is in package.ts.
+// Creates the task of a task type; the engine gives one to every worker.
 import type { Card } from '../../domain/cards/card.ts';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import {
@@ -81,7 +81,7 @@ export class CarddataTask implements Task {
     };
   }
 
-  /** Counts a reading that is not believed. @returns what the log says about it; null: it is believed. */
+  /** Counts a doubtful reading. @returns the log's text about it; null: the reading is believed. */
   #doubt(
     last: UsageMonth | null,
     { usedMb, atMs }: { usedMb: number; atMs: number },
