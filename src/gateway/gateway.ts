@@ -1,23 +1,23 @@
-// The engine's port to the upstream gateway: one call for one card, and its errors. The client (call/client.ts) never retries
-// by itself: retries go through the queue.
+// The engine's port to the upstream gateway: one call for one card, and its errors. The client (call/client.ts) never retries:
+// retries go through the queue.
 
 import { type FaultKind, type GatewayFault, kindOfFailure } from '../domain/gateway-fault.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import type { BreakerReport } from '../domain/limits/breaker.ts';
 
 /**
- * A claim is judged by the mode of its moment, and follows its pass. The call is sent within this time of the pass or not at
- * all, so mode observe is in force on every instance a second after it was set, also on one that was paused.
+ * A call is sent within this time after its pass or not at all. Its claim follows the pass and is judged by the mode at that
+ * moment. So mode observe is in force on every instance a second after it was set, also on an instance that was paused.
  */
 export const PASS_GOOD_FOR_MS = 1_000;
 
 export interface GatewayAnswer {
-  /** The interface's field, checked for its type: boolean, number >= 0, string; null for interfaces without one. */
+  /** The interface's field, type-checked: boolean, number >= 0 or string; null for interfaces without one. */
   readonly value: boolean | number | string | null;
   readonly durationMs: number;
   /**
-   * The vendor works on a call with an effect, as the answer says, and how long that may take: of stop and start on this one; of
-   * card_status on some one, and whether the card is stopped is not known then. Absent: the answer does not say so.
+   * How long the vendor's work on a call with an effect may take, according to the answer: on this call for stop and start; on
+   * any call for card_status, in which case the card's state is unknown. Absent: the answer reports no pending work.
    */
   readonly pendingForMs?: number;
 }
@@ -31,13 +31,13 @@ export type GatewayFailure =
   | 'backpressure' // 429 or 503, or a code that means it: `retryAfterMs` may be set
   | 'malformed' // not JSON, wrong types, body too large
   | 'card' // 4xx, or a code for an unknown card: this card's problem
-  | 'business' // another code than that of success: this card's problem
+  | 'business' // a code other than success: this card's problem
   | 'held' // not sent: the interface is dead and only a trickle passes, or no call or connection was free in time
-  | 'no_vendor_id' // not sent: the profile names a card by its vendor id, and this one has none
-  | 'not_offered' // not sent: the profile says that the gateway does not offer the interface
+  | 'no_vendor_id' // not sent: the profile names cards by vendor id, and this card has none
+  | 'not_offered' // not sent: the profile does not offer the interface
   | 'aborted'; // the client was closed
 
-/** How the message of a call begins for which there was no token to be had, of OAuth 2 or a login: the gateway itself may be well. */
+/** Start of the message when no token could be obtained, by OAuth 2 or a login: the gateway itself may work. */
 const NO_TOKEN = 'no token';
 
 export class GatewayError extends Error {
@@ -47,19 +47,19 @@ export class GatewayError extends Error {
     message: string,
     readonly details: {
       readonly interfaceName?: InterfaceName;
-      /** Failure `card`: the gateway said that it does not know the card. */
+      /** With failure `card`: the gateway does not know the card. */
       readonly isUnknownCard?: boolean;
       readonly retryAfterMs?: number;
       readonly durationMs?: number;
       readonly cause?: unknown;
-      /** How it failed, where the failure does not say it all. */
+      /** Details of the failure. */
       readonly kind?: FaultKind;
     } = {},
   ) {
     super(message, { cause: details.cause });
   }
 
-  /** null: it is no fault of the gateway. */
+  /** null: the failure is not the gateway's fault. */
   get kind(): FaultKind | null {
     if (this.message.startsWith(NO_TOKEN)) return 'login';
     return this.details.kind ?? kindOfFailure(this.failure);
@@ -75,7 +75,7 @@ export class GatewayError extends Error {
     return !this.isCardFault && !this.isUntried && this.failure !== 'aborted';
   }
 
-  /** True when no call was tried: it says nothing about the gateway. */
+  /** True when no call was tried: it shows nothing about the gateway. */
   get isUntried(): boolean {
     return ['held', 'no_vendor_id', 'not_offered'].includes(this.failure);
   }
@@ -91,24 +91,24 @@ export class GatewayError extends Error {
   }
 }
 
-/** The card a call is for. */
+/** The card that a call is for. */
 export interface CalledCard {
   readonly cardId: number;
   readonly iccid: string;
   readonly carrierId: number;
-  /** Absent or null: none is known. */
+  /** Absent or null: no vendor id is known. */
   readonly vendorId?: string | null;
 }
 
-/** What a call that follows a poll needs, so that it can be sent at once. It is used for one call, or given back. */
+/** Everything a call that follows a poll needs to be sent at once. It is used for one call, or returned. */
 export interface Pass {
-  /** Does nothing once it is used. */
+  /** Has no effect on a used pass. */
   giveBack(): void;
 }
 
 export interface GatherMeans {
   readonly signal?: AbortSignal;
-  /** For the rate limits; absent: the call follows from another one. */
+  /** Participant for the rate limits; absent: the call follows another one. */
   readonly participant?: 'order' | 'follow_up';
 }
 
@@ -116,8 +116,8 @@ export interface Gateway {
   /**
    * Calls one interface for one card and logs the call (contract, "Logs").
    * @param timeoutMs deadline of this call; the configured timeout applies too.
-   * @param pass for a call that follows a poll. Absent for the call that a poll begins with, which was granted before. If the
-   *   call cannot be sent within PASS_GOOD_FOR_MS of the pass, it is not made, and fails as `held`.
+   * @param pass for a call that follows a poll. Absent for the first call of a poll, which was granted before. If the call cannot
+   * be sent within PASS_GOOD_FOR_MS of the pass, it is not made, and fails as `held`.
    * @throws GatewayError.
    */
   call(
@@ -127,21 +127,21 @@ export interface Gateway {
     pass?: Pass,
   ): Promise<GatewayAnswer>;
   /**
-   * Gathers what a call of an order, or one that follows a poll, has to wait for: a call of the rate limits, a free connection, the permit of flow
-   * control. A call with an effect gathers first, and claims its card then.
-   * @param withinMs Infinity: as long as it takes, or until the signal aborts.
+   * Waits for everything that a call of an order, or a call that follows a poll, needs: a grant of the rate limits, a free
+   * connection, the permit of flow control. A call with an effect gathers first, and claims its card then.
+   * @param withinMs Infinity: without a limit, until the signal aborts.
    * @throws GatewayError `held`.
    */
   gather(interfaceName: InterfaceName, withinMs: number, means?: GatherMeans): Promise<Pass>;
-  /** True for a cardStatus value that means the card is stopped. */
+  /** True for a cardStatus value that means stopped. */
   isStoppedStatus(cardStatus: string): boolean;
 }
 
 /** The gateway itself, without flow control. */
 export interface UpstreamGateway extends Gateway {
   /**
-   * Makes one call for several cards, and logs it for each of them. @returns the answer for each card, in the order of
-   * `cards`: a card may fail alone. @throws GatewayError when the call failed as a whole.
+   * Makes one call for several cards, and logs it for each of them. @returns the answer for each card, in the order of `cards`; a
+   * single card may fail. @throws GatewayError when the call failed as a whole.
    */
   callBatch(
     interfaceName: InterfaceName,
@@ -156,13 +156,13 @@ export interface UpstreamGateway extends Gateway {
    * the interface's calls in flight are as old. They fail as timeouts.
    */
   endSlowCalls(interfaceName: InterfaceName, olderThanMs: number): void;
-  /** Until when the certificate of the gateway is valid, epoch milliseconds; null or absent: not known. */
+  /** When the gateway's certificate expires, epoch milliseconds; null or absent: unknown. */
   readonly certificateEndsMs?: number | null;
 }
 
-/** Whether calls get through to the gateway, as an instance reports it. */
+/** An instance's report on whether its calls reach the gateway. */
 export interface GatewayAccess {
-  /** How calls fail now; null: they get through, or none is made. */
+  /** How calls fail now; null: calls reach the gateway, or none is made. */
   readonly fault: GatewayFault | null;
   readonly certificateEndsMs: number | null;
 }
@@ -181,22 +181,22 @@ export interface Permit {
 
 /** How much the gateway can take at present, for workers. */
 export interface FlowControl {
-  /** @param inFlight this instance's polls in flight that begin with this interface */
+  /** @param inFlight this instance's polls in flight whose first call is to this interface */
   permit(interfaceName: InterfaceName, inFlight: number): Permit;
   /**
-   * Called when a permit for the trickle got no card. Where other instances find the interface alive, they soon empty the
-   * queue, and a claim a second would meet no card for hours.
+   * Call this when a permit for the trickle got no card. While other instances find the interface alive they soon empty the
+   * queue, and one claim a second would find no card for hours.
    */
   giveBack(interfaceName: InterfaceName): void;
   /** True while only a trickle passes because the gateway answers every call with 429 or 503. */
   refusesAll(interfaceName: InterfaceName): boolean;
   /**
-   * Waits until a call could be sent at once: until there is a token, or none is to be had. Before a call is granted by rate
-   * limits, because a grant is used at once or not at all. Never throws.
+   * Waits until a call could be sent at once: until a token exists, or cannot be obtained. Called before rate limits grant a
+   * call, because a grant is used at once or not at all. Never throws.
    */
   ready(): Promise<void>;
-  /** Called when the limit of a task type is used up: ends slow calls if hanging cards hold the slots of others. */
+  /** Call this when the limit of a task type is reached: ends slow calls if hanging cards hold the slots of others. */
   makeRoom(interfaceName: InterfaceName): void;
-  /** What is held back: interfaces, or the gateway as a whole. */
+  /** What is held back: interfaces, or the whole gateway. */
   breakers(): BreakerReport[];
 }

@@ -1,6 +1,6 @@
-// Where tokens are from: OAuth 2 by client credentials (RFC 6749, 4.4), or a login as the profile describes it. Each makes the
-// request, and reads the token from the answer. When they are asked is for tokens.ts. Messages quote nothing of an answer but a
-// known error code: the rest may hold a token, or what was sent.
+// Requests tokens: OAuth 2 by client credentials (RFC 6749, 4.4), or a login as the profile describes it. Each source makes the
+// request and reads the token from the answer; tokens.ts decides when. Error messages quote nothing of an answer except a known
+// error code: the rest may contain a token or the credentials.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
@@ -22,7 +22,7 @@ import { requestTemplate } from '../request/template.ts';
 
 export interface Issued {
   readonly proof: Proof;
-  /** As the answer says. */
+  /** Life that the answer states. */
   readonly lifeS: number;
 }
 
@@ -33,16 +33,16 @@ export interface TokenAnswer {
 
 export interface TokenSource {
   readonly url: string;
-  /** The token is not in the body: a login by a form is answered by a redirect, which has it already. */
+  /** The token is outside the body: a login by form is answered by a redirect that already carries it. */
   readonly isRedirected: boolean;
   request(nowMs: number): Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'body'>;
-  /** What HTTP 400, 401 or 403 means. */
+  /** The error of HTTP 400, 401 or 403. */
   refusal(status: number, text: string): GatewayError;
-  /** @param answer that is no error. @throws GatewayError */
+  /** @param answer without an error status. @throws GatewayError */
   read(answer: TokenAnswer): Issued;
 }
 
-/** @returns null: calls need no token that is issued. */
+/** @returns null: calls need no issued token. */
 export function tokenSourceOf(
   profile: GatewayConfig,
   calendar: MonthCalendar,
@@ -59,7 +59,7 @@ export function tokenSourceOf(
 }
 
 const TOKEN = /^[\x21-\x7e]{1,16384}$/;
-/** Life of a token that comes without one, seconds: RFC 6749 lets the server leave it out. */
+/** Life of a token without a stated life, seconds: RFC 6749 lets the server leave it out. */
 const UNKNOWN_LIFE_S = 3_600;
 /** The errors of RFC 6749, 5.2. */
 const OAUTH_ERRORS: readonly unknown[] = [
@@ -79,7 +79,7 @@ function oauthSource(profile: GatewayConfig): TokenSource {
   const [id, secret] = [clientId ?? '', clientSecret ?? ''];
   const inBody = auth.clientAuth === 'body';
   const isJson = auth.tokenRequest === 'json';
-  // RFC 6749, 2.3.1: in a header, both are encoded as form fields first. A server that wants JSON does not know that.
+  // RFC 6749, 2.3.1: both are form-encoded before they go into a header. A server that takes JSON does not expect that.
   const pair = isJson ? ([id, secret] as const) : ([formEncoded(id), formEncoded(secret)] as const);
   const fields = {
     grant_type: 'client_credentials',
@@ -110,7 +110,7 @@ function oauthSource(profile: GatewayConfig): TokenSource {
   };
 }
 
-/** @throws GatewayError if the answer cannot be understood; the login of a wrong password may be one. */
+/** @throws GatewayError if the answer cannot be understood; a login with a wrong password may get such an answer. */
 function loginSource(profile: GatewayConfig, calendar: MonthCalendar, proxies: Proxies): TokenSource {
   const { request: login, token, expiresIn, goodFor } = profile.auth;
   const { errors } = profile;
@@ -121,7 +121,7 @@ function loginSource(profile: GatewayConfig, calendar: MonthCalendar, proxies: P
   const mask = maskFor(profile, null, proxies);
   const at = (body: unknown, path: string | null) =>
     path === null ? undefined : valueAt(body, parseValuePath(path) ?? []);
-  /** The error code that an answer has, if it is one and nothing else. */
+  /** The error code of an answer, if the field holds a code and nothing else. */
   const codeIn = (body: unknown) => {
     const code = String(at(body, errors.path) ?? '');
     return /^[\w.-]{1,40}$/.test(code) && mask(code) === code ? code : null;
@@ -158,10 +158,12 @@ function loginSource(profile: GatewayConfig, calendar: MonthCalendar, proxies: P
   };
 }
 
-/** What is not at a place of the body: `header:X-Subject-Token`, `cookie:SESSION`. */
+/** Places outside the body: `header:X-Subject-Token`, `cookie:SESSION`. */
 const OUTSIDE = /^(header|cookie):(.+)$/;
 
-/** @param lines each is a cookie that the server sets; the last one of a name counts. @returns undefined: none, or it is taken away. */
+/**
+ * @param lines Set-Cookie headers; the last one of a name counts. @returns undefined: no such cookie, or the server deletes it.
+ */
 function cookieIn(lines: string | readonly string[] = [], name: string): string | undefined {
   const values = [lines].flat().flatMap((line) => {
     const [pair = ''] = line.split(';', 1);
@@ -182,7 +184,7 @@ function jsonOf(text: string): unknown {
   throw new GatewayError('connect', 'no token: the answer of the token server is not JSON');
 }
 
-/** @param otherwise what the answer has instead. @param isRefusal the answer says that the credentials are wrong. */
+/** @param otherwise what the answer contains instead. @param isRefusal the answer says that the credentials are wrong. */
 function proofIn(profile: GatewayConfig, token: unknown, otherwise: string, isRefusal = false): Proof {
   const place = tokenPlaceOf(profile);
   if (place !== null && typeof token === 'string' && TOKEN.test(token)) return tokenProof(place, token);
@@ -197,7 +199,7 @@ function refused(status: number, error: unknown, check: string): GatewayError {
   return new GatewayError('auth', `no token: HTTP ${status} of the token server${reason}; check ${check}`);
 }
 
-/** @returns null for what is no number. */
+/** @returns null: not a number. */
 function secondsIn(given: unknown): number | null {
   const seconds = typeof given === 'string' && /^-?\d+(\.\d+)?$/.test(given) ? Number(given) : given;
   return typeof seconds === 'number' ? seconds : null;

@@ -1,6 +1,6 @@
-// Tokens that are issued to this process, by OAuth 2 or a login (token-sources.ts): asked for once per process, renewed ahead of
-// their end, and after the gateway refused one. A token server that fails is asked again with growing pauses; meanwhile calls fail
-// as if the gateway could not be reached, and flow control holds them back. Used by the client. No token is ever logged.
+// Keeps the token that OAuth 2 or a login issues to this process (token-sources.ts): requested once per process, renewed before
+// it expires, and after the gateway refused it. A failing token server is asked again with growing pauses; meanwhile calls fail
+// as if the gateway were unreachable, and flow control holds them back. Used by the client. No token is ever logged.
 
 import { errors } from 'undici';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
@@ -20,15 +20,17 @@ import { type Issued, type TokenAnswer, type TokenSource, tokenSourceOf } from '
 
 const MAX_ANSWER_BYTES = 65_536;
 const SHORTEST_LIFE_S = 1;
-/** A token that says it is good for longer is renewed after this all the same. */
+/** A token is renewed after this time even if it is valid for longer. */
 const LONGEST_LIFE_S = 86_400;
-/** A token is renewed when a quarter of its life is left, at most so long before its end. */
+/** A token is renewed when a quarter of its life is left, at most this long before its end. */
 const RENEW_AHEAD_MS = 60_000;
-/** A token is not used in the last tenth of its life, at most so long: the call has to arrive, too. */
+/** A token is not used in the last tenth of its life, at most this long: the call has to arrive in time. */
 const UNUSED_MS = 2_000;
-/** A new token that works is renewed after so many refusals in a row: one may be of a card that the gateway forbids. */
+/**
+ * A new token that works is renewed after this many refusals in a row: a single one may concern a card that the gateway forbids.
+ */
 const REFUSALS_IN_A_ROW = 3;
-/** Between new tokens for calls that are answered as if their session were over. */
+/** Shortest time between renewals for calls whose answer looks like an expired session. */
 const DOUBTED_EVERY_MS = 60_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
@@ -36,13 +38,13 @@ const MAX_PAUSE_MS = 60_000;
 interface Token {
   readonly proof: Proof;
   readonly issuedAt: number;
-  /** It was asked for because the gateway refused the one before. */
+  /** It was requested because the gateway refused the previous token. */
   readonly replacesRefused: boolean;
   readonly renewAt: number;
   readonly endsAt: number;
-  /** A call with it succeeded. */
+  /** A call with this token succeeded. */
   works: boolean;
-  /** Calls with it that the gateway refused since one succeeded. */
+  /** Refused calls with this token since the last success. */
   refusals: number;
 }
 
@@ -72,12 +74,12 @@ export class Tokens {
   #trouble: GatewayError | null = null;
   /** The gateway refused the last token. */
   #isRefused = false;
-  /** When a token was replaced last because its session seemed to be over. */
+  /** When a token was last replaced because its session seemed to be over. */
   #doubtedAt = Number.NEGATIVE_INFINITY;
   #pauseMs = 0;
   /** No attempt before this time. */
   #nextAt = Number.NEGATIVE_INFINITY;
-  /** Has the credentials that replaced these. */
+  /** Replaces this object after new credentials. */
   #successor: Tokens | null = null;
 
   constructor(
@@ -96,7 +98,7 @@ export class Tokens {
     });
   }
 
-  /** @returns null when a token is needed first: `prove` gets it. */
+  /** @returns null when a token is needed first: `prove` requests it. */
   proof(): Proof | null {
     const token = this.#token;
     const now = this.deps.clock.monotonic();
@@ -105,7 +107,7 @@ export class Tokens {
     return token.proof;
   }
 
-  /** @throws GatewayError when there is no token to be had. */
+  /** @throws GatewayError when no token can be obtained. */
   async prove(): Promise<Proof> {
     const left = this.#nextAt - this.deps.clock.monotonic();
     if (left > 0 && this.#pending === null && this.#trouble !== null) {
@@ -120,13 +122,13 @@ export class Tokens {
     }
   }
 
-  /** As `prove`, for a call that ends at that time. */
+  /** Like `prove`, for a call that ends at that time. */
   async proveBy(deadlineAt: number): Promise<Proof> {
     const { clock } = this.deps;
     const proving = this.prove();
     if (!(await withTimeout(deadlineAt - clock.monotonic(), proving, clock)))
       throw new GatewayError('connect', 'no token within the deadline');
-    // All calls that waited would be sent now, each long after the rate limits allowed it.
+    // Calls that waited would all be sent now, each long after the rate limits granted it.
     if (callLimitsOf(this.config.rateLimits).length === 0) return proving;
     throw new GatewayError('held', 'the call waited for a token, and its turn is over');
   }
@@ -139,8 +141,8 @@ export class Tokens {
   }
 
   /**
-   * The answer to a call with this proof looks as if its session were over. @returns whether the next call gets a new token: once a
-   * minute, and not if a token was no better from the first.
+   * Call this when an answer looks as if the session were over. @returns whether the next call gets a new token: once a minute,
+   * and not if a new token did not help before.
    */
   doubted(proof: Proof): boolean {
     if (this.#token?.proof !== proof) return true;
@@ -163,13 +165,13 @@ export class Tokens {
     this.#token = null;
     this.#isRefused = true;
     this.#trouble = new GatewayError('auth', 'the gateway does not accept the token that was just issued');
-    // The first refused token may have been revoked. When its replacement is refused as well, the next one will be, too.
+    // The first refused token may have been revoked. If its replacement is refused too, the next one will be as well.
     if (works) this.#pauseMs = 0;
     if (replacesRefused && isNew) this.#backOff(now);
     else this.#pauseMs = 0;
   }
 
-  /** @param successor gives a token to the calls that wait for one; null: they fail as `aborted`. */
+  /** @param successor gives a token to the waiting calls; null: they fail as `aborted`. */
   async close(successor: Tokens | null = null): Promise<void> {
     this.#successor = successor;
     await this.#pool.destroy();
@@ -199,7 +201,7 @@ export class Tokens {
         works: false,
         refusals: 0,
       };
-      // A replacement that is refused as well is no success: the pause then grows on.
+      // A replacement that is refused too is no success, so the pause keeps growing.
       if (!replacesRefused) this.#pauseMs = 0;
       this.#isRefused = false;
       this.#trouble = null;
@@ -223,7 +225,7 @@ export class Tokens {
     return named === trouble.message ? trouble : new GatewayError(trouble.failure, named, trouble.details);
   }
 
-  /** @param askedMs the pause that the token server asked for. */
+  /** @param askedMs pause that the token server asked for. */
   #backOff(now: number, askedMs = 0): void {
     this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs === 0 ? FIRST_PAUSE_MS : 2 * this.#pauseMs);
     this.#nextAt = now + Math.max(askedMs, this.#pauseMs);

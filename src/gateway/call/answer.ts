@@ -1,5 +1,5 @@
-// Reads the body of a gateway's answer: success, error code and value, as the profile describes them, become a value or a
-// GatewayError. Used by the client, one for each interface. Pure: no I/O, no clock; exchange.ts judges the HTTP status.
+// Reads the body of a gateway's answer: turns success, error code and value, as the profile describes them, into a value or a
+// GatewayError. Used by the client, one reader for each interface. Pure: no I/O, no clock; exchange.ts judges the HTTP status.
 
 import type {
   ErrorRules,
@@ -28,16 +28,16 @@ import {
 type AnswerRules = Pick<GatewayConfig, 'success' | 'errors' | 'stoppedStatuses'> &
   Pick<GatewayInterface, 'reading' | 'batch' | 'find' | 'iccidValue'> &
   Partial<Pick<GatewayInterface, 'pending'>> & {
-    /** Why there is no reading although the interface has a value; null: all is well. */
+    /** Why there is no reading although the interface has a value; null: no problem. */
     readonly unread?: string | null;
   };
 
-/** A list of which an item is for the card. */
+/** How to find a card's item in the list of an answer. */
 interface ListRules {
   /** null: the answer is the list. */
   readonly items: Place | null;
   readonly iccid: Place;
-  /** How messages name it. */
+  /** Name of the list in messages. */
   readonly what: string;
 }
 
@@ -53,7 +53,7 @@ export class AnswerReader {
   readonly #message: ValuePath | null;
   readonly #meanings: ReadonlyMap<string, GatewayFailure>;
   readonly #value: ReadValue | null;
-  /** Of the value, in the answer or in an item of its list; empty: it is the whole. */
+  /** Place of the value, in the answer or in an item of its list; empty: the whole is the value. */
   readonly #place: ValuePath;
   readonly #judged: Judged;
   readonly #list: ListRules | null;
@@ -61,9 +61,9 @@ export class AnswerReader {
   readonly #unread: string | null;
   readonly #pending: PendingRule | null;
   readonly #pendingIn: PendingIn;
-  /** Something is read from the whole answer, so it may be text as well. */
+  /** The whole answer is a value, so it may be plain text. */
   readonly #mayBeText: boolean;
-  /** The call has an effect and reads nothing: its body may be anything, and fails the call only by a code that the profile names. */
+  /** The call has an effect and reads nothing: any body is fine, unless it has an error code that the profile names. */
   readonly isEffect: boolean;
 
   constructor(rules: AnswerRules) {
@@ -93,7 +93,7 @@ export class AnswerReader {
   }
 
   /**
-   * Reads the body of a 2xx answer. Cards that were not asked for are no concern of it.
+   * Reads the body of a 2xx answer. Cards that were not asked for are ignored.
    * @returns the value of a card, by its ICCID; null when there is nothing to read. That function throws GatewayError `card` for
    * a card that the list of the answer lacks, and `malformed` for one without a value or there twice, or if the answer is about
    * another card.
@@ -120,7 +120,7 @@ export class AnswerReader {
     };
   }
 
-  /** While the vendor works on the card, it may have no value. */
+  /** While the vendor works on the card, the value may be absent. */
   #valueIn(item: unknown, absence: () => Absence): AnswerValue | null {
     if (this.#value === null) return null;
     try {
@@ -133,8 +133,8 @@ export class AnswerReader {
   }
 
   /**
-   * Of an answer that was read. @returns how long the vendor may work on a call with an effect, as the answer says of a card with this
-   * value; null: it does not say so.
+   * Call this after read(). @returns how long the vendor may work on a call with an effect, according to the answer for a card
+   * with this value; null: the answer does not mention pending work.
    */
   pending(text: string, status: number): (iccid: string, value: AnswerValue | null) => number | null {
     const rule = this.#pending;
@@ -145,7 +145,7 @@ export class AnswerReader {
     const itemOf = list === null ? () => body : (iccid: string) => this.#items(body, list)(iccid)?.[0];
     const isSaid = (iccid: string, value: AnswerValue | null) =>
       this.#pendingIn(itemOf(iccid)) !== undefined ||
-      // A module has read it.
+      // The value was read by a module.
       (rule.path === null && value !== null && rule.values.includes(value));
     return (iccid, value) => (isSaid(iccid, value) ? rule.forMs : null);
   }
@@ -167,7 +167,7 @@ export class AnswerReader {
     throw new GatewayError('malformed', `${name} is ${list === undefined ? 'missing' : 'not a list'}`);
   }
 
-  /** An answer that reports an error has no missing value, whether the profile names the place of the error or not. */
+  /** In an answer with an error no value counts as missing, whether or not the profile names the place of the error. */
   #absence(body: unknown, item: unknown, isNamed: boolean): Absence {
     const error = errorSignIn(body, item, this.#place, this.#judged) ?? this.#unlistedCode(body);
     if (error !== null) return { error };
@@ -191,7 +191,7 @@ export class AnswerReader {
     return body;
   }
 
-  /** @returns what the body of an answer that is no 2xx says by its error code; null: it has none. */
+  /** @returns the error code in the body of an answer outside 2xx; null: none. */
   errorSaid(text: string): ErrorSaid | null {
     if (this.#code === null) return null;
     const { name, path } = this.#code;
@@ -247,7 +247,7 @@ export class AnswerReader {
 const LONG_NUMBER = /(?<!["\w.])\d{16}/;
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
-/** The number of a card may be a JSON number, which JSON.parse would round: it becomes text. */
+/** Turns long numbers into text, because JSON.parse would round a card number. */
 function exact(text: string): string {
   if (!LONG_NUMBER.test(text)) return text;
   return text.replace(TOKENS, (token) => (/^\d{16,}$/.test(token) ? `"${token}"` : token));

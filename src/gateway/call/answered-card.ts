@@ -1,15 +1,16 @@
-// Whose answer it is. Some gateways filter by parts of a number, and answer about a neighbour: an answer that names another card
-// than the one asked for is not read. The profile says where the number is, or it is in a field `iccid` near the value. Pure.
+// Checks which card an answer is about. Some gateways filter by parts of a number and answer about a neighbour, so an answer that
+// names another card than the requested one is not read. The profile names the place of the number, or it is in a field `iccid`
+// near the value. Pure.
 import { iccidDigits, spellingsOf } from '../../domain/cards/iccid.ts';
 import { type ValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts';
 import { groupBy } from '../../domain/group-by.ts';
 import { GatewayError } from '../gateway.ts';
 import type { Place } from './reading.ts';
 
-/** @returns whether the answer names the card that was asked for. @throws GatewayError `malformed`: it names another one. */
+/** @returns whether the answer names the requested card. @throws GatewayError `malformed`: it names another one. */
 export type CardCheck = (body: unknown, asked: string) => boolean;
 
-/** @param stated where the profile says that the number is. @param value where the value is; empty: nothing is read. */
+/** @param stated place of the number in the profile. @param value place of the value; empty: nothing is read. */
 export function cardCheck(stated: Place | null, value: ValuePath): CardCheck {
   return (body, asked) => {
     if (stated === null) return isAmong(namedNear(body, value), asked);
@@ -19,7 +20,7 @@ export function cardCheck(stated: Place | null, value: ValuePath): CardCheck {
   };
 }
 
-/** @returns whether a number is that of the card that was asked for; false: there is none. */
+/** @returns whether one of the numbers is the requested card's; false: no numbers. */
 export function isAmong(numbers: readonly string[], asked: string): boolean {
   const [first] = numbers;
   if (first === undefined) return false;
@@ -36,7 +37,7 @@ export function itemsByCard(
 ): (asked: string) => unknown[] | undefined {
   const items = groupBy(list, (item) => numberOf(valueAt(item, iccid.path)));
   return (asked) => {
-    // As it was asked for, nearly always: the other spellings have to be worked out.
+    // Nearly always the number is spelled as requested; other spellings cost time to derive.
     const own = items.has(asked) ? asked : spellingsOf(asked).find((spelling) => items.has(spelling));
     return own === undefined ? undefined : items.get(own);
   };
@@ -46,7 +47,7 @@ function numberOf(raw: unknown): string {
   return iccidDigits(raw) ?? String(raw);
 }
 
-/** @returns the numbers next to the value, or next to what it is in; else those at the top of the answer. */
+/** @returns the numbers next to the value, or next to its container; otherwise those at the top of the answer. */
 function namedNear(body: unknown, path: ValuePath): readonly string[] {
   for (let depth = path.length - 1; depth > 0; depth -= 1) {
     const named = iccidsOf(valueAt(body, path.slice(0, depth)));

@@ -1,4 +1,5 @@
-// What an answer is that is no JSON: a page, and whether it asks to sign in. Used by answer.ts and session-end.ts, and for advice. Pure.
+// Classifies an answer that is not JSON: an HTML page, and whether it is a sign-in page. Used by answer.ts and session-end.ts,
+// and for advice. Pure.
 
 export const NOT_JSON = 'not JSON';
 export const PAGE = 'a page of HTML, not JSON';
@@ -12,7 +13,7 @@ const SIGN_IN =
 const SIGN_IN_PLACE =
   /[/.](log|sign)[-_]?(in|on)\b|[/.](sso|saml2?|cas|oidc|oauth2?|auth|authorize|authenticate)(?=[/.?#]|$)/i;
 
-/** Continues "the body is". */
+/** Describes a body. The text continues "the body is". */
 export function kindOfBody(text: string): string {
   if (text === '') return 'empty';
   const head = text.slice(0, HEAD_CHARS);
@@ -20,12 +21,12 @@ export function kindOfBody(text: string): string {
   return /^\s*<\?xml\b/i.test(head) ? 'XML, not JSON' : NOT_JSON;
 }
 
-/** For people: to sign in, of a proxy or of an error, say. */
+/** True for an HTML page, such as a sign-in, proxy or error page. */
 export function isPage(text: string): boolean {
   return HTML.test(text) || XHTML.test(text);
 }
 
-/** Whether a redirect leads to where people sign in. @param location URL or path. */
+/** Whether a redirect leads to a sign-in page. @param location URL or path. */
 export function isSignInPlace(location: string): boolean {
   return SIGN_IN_PLACE.test(location);
 }

@@ -33,30 +33,30 @@ import { readByModule, watchedModule } from './module-calls.ts';
 import { signedOut } from './session-end.ts';
 
 export type GatewayClientDeps = RouteDeps & TokenDeps;
-/** A call as it was made, for `cardpoll gateway try`. */
+/** A finished call, for `cardpoll gateway try`. */
 export type CallTrace = Pick<Ended, 'status' | 'body'> & { readonly request: GatewayRequest };
 
-/** A name that takes longer to be found is the reason for calls without a connection. */
+/** After a name look-up of this length, the name server counts as the reason for calls without a connection. */
 const UNANSWERED_MS = 500;
 
 type Cards = readonly [CalledCard, ...CalledCard[]];
-/** A call that has ended. */
+/** A finished call. */
 interface Ended {
-  /** Of its token; null: there was none. */
+  /** The proof that the call was sent with; null: none. */
   readonly proof: Proof | null;
-  /** null: none was made. */
+  /** null: no request was made. */
   readonly request: GatewayRequest | null;
   /** 0: no answer. */
   readonly status: number;
   /** Empty: no answer. */
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Why there is no good answer; null: the status is 2xx, and the body is complete. */
+  /** Why there is no usable answer; null: the status is 2xx, and the body is complete. */
   readonly error: GatewayError | null;
   readonly durationMs: number;
 }
 
-/** An answer, as read for one card. */
+/** An answer, read for one card. */
 interface Read {
   readonly value: GatewayAnswer['value'];
   readonly pendingForMs: number | null;
@@ -75,7 +75,7 @@ export class GatewayClient implements UpstreamGateway {
   readonly #monotonic = () => this.deps.clock.monotonic();
   readonly #sight = new ConnectionSight(this.#monotonic);
 
-  /** @param onCall gets every call when it has ended; absent: nobody looks. */
+  /** @param onCall gets every call when it has ended; absent: no observer. */
   constructor(
     profile: GatewayConfig,
     private readonly deps: GatewayClientDeps,
@@ -110,7 +110,7 @@ export class GatewayClient implements UpstreamGateway {
     pass?: Pass,
   ): Promise<ReadonlyArray<GatewayAnswer | GatewayError>> {
     const route = this.#offered(interfaceName);
-    // A card may be wanted twice at a time, by its schedule and by hand.
+    // A card may be requested twice at a time, by its schedule and manually.
     const different = [...new Map(cards.map((card) => [card.iccid, card])).values()] as unknown as Cards;
     const ended = await this.#perform(route, different, timeoutMs, pass);
     try {
@@ -150,7 +150,7 @@ export class GatewayClient implements UpstreamGateway {
     return this.#stopped.has(cardStatus.trim().toLowerCase());
   }
 
-  /** Calls from now on, and those that wait for a token, are made with these credentials. */
+  /** New calls, and calls that wait for a token, use these credentials. */
   replaceCredentials(credentials: GatewayCredentials): void {
     const profile = { ...this.#profile, ...credentials };
     if (isDeepStrictEqual(profile, this.#profile)) return;
@@ -179,7 +179,7 @@ export class GatewayClient implements UpstreamGateway {
     throw new GatewayError('not_offered', notOfferedWords(name), { interfaceName: name });
   }
 
-  /** Makes the call. What goes wrong is in the result. */
+  /** Makes the call. Never throws: the result contains the error. */
   async #perform(route: Route, cards: Cards, timeoutMs: number, pass?: Pass): Promise<Ended> {
     const { clock } = this.deps;
     const startedAt = clock.monotonic();
@@ -193,14 +193,14 @@ export class GatewayClient implements UpstreamGateway {
     try {
       proof = this.#tokens && (this.#tokens.proof() ?? (await this.#tokens.proveBy(deadlineAt)));
       const now = clock.now();
-      // The signing key may have been replaced, together with the token that was waited for.
+      // The signing key may have been replaced while the call waited for a token.
       const { finish } = this.#routes[route.name] ?? route;
       request = finish(route.request(cards, now), proof, now);
       const exchange = await this.#exchange(route, request, startedAt, deadlineAt, pass);
       status = exchange.status;
       headers = exchange.headers;
       body = exchange.body;
-      // A bad status says more than how the connection ended, and an error code more than the status.
+      // A bad status is more informative than the end of the connection, and an error code more than the status.
       error = status < 300 ? exchange.error : withCode(statusError(exchange), route.answers.errorSaid(body));
       error = this.#unanswered(error);
       error =
@@ -215,7 +215,7 @@ export class GatewayClient implements UpstreamGateway {
     return { proof, request, status, headers, body, error, durationMs };
   }
 
-  /** A call that got no connection because the name server does not answer. */
+  /** Returns the better error for a call without a connection when the name server does not answer. */
   #unanswered(error: GatewayError | null): GatewayError | null {
     const host = error?.message === NO_CONNECTION ? this.#sight.unansweredName(UNANSWERED_MS) : null;
     if (host === null) return error;
@@ -229,7 +229,7 @@ export class GatewayClient implements UpstreamGateway {
     return proof && signedOut(answer, { url, path, isEffect, isRead }, renew);
   }
 
-  /** Reads the answer as a whole. @returns what reads the answer for a card from it. */
+  /** Reads the answer as a whole. @returns a function that reads one card's answer from it. */
   #reader(route: Route, cards: Cards, ended: Ended): (iccid: string) => Read {
     const readValue = this.#valueReader(route, cards, ended);
     const pendingOf = route.answers.pending(ended.body, ended.status);
@@ -250,7 +250,7 @@ export class GatewayClient implements UpstreamGateway {
     };
   }
 
-  /** @returns the exchange when it has ended, however it did. */
+  /** @returns the exchange when it has ended, in any way. */
   #exchange(
     route: Route,
     request: GatewayRequest,
@@ -331,7 +331,7 @@ export class GatewayClient implements UpstreamGateway {
     return parseRetryAfter(headers, this.deps.clock.now(), this.#profile.maxRetryAfterSeconds * 1_000);
   }
 
-  /** The whole text is masked, since what is cut off may be the end of a secret: a text of the gateway may be long. */
+  /** Masks the whole text before it is cut, because the cut could leave half a secret. A gateway's text may be long. */
   #reasonOf({ request, status }: Ended, cause: unknown): string {
     const mask = maskFor(this.#profile, request, this.deps.proxies);
     return this.#origin.named(cleanText(mask(messageOf(cause))), cause, status !== 0);

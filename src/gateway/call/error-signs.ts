@@ -1,13 +1,13 @@
-// Finds what in an answer reports an error although the profile does not name it: `success: false`, an `error` that is not empty, a
-// code other than that of success. Where such an answer has no value, the value is not "missing". Used by answer.ts. Pure.
+// Finds signs of an error that the profile does not name: `success: false`, a non-empty `error`, a code that does not mean
+// success. The value of such an answer does not count as "missing". Used by answer.ts. Pure.
 import { type ValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts';
 import { isObject } from '../../platform/json.ts';
 
-/** What the profile knows about success; its own rules have judged these places. */
+/** What the profile knows about success; its own rules have already judged these places. */
 export interface Judged {
   /** Places of success and of the error code, as the profile writes them. */
   readonly places: readonly string[];
-  /** Codes of success, besides those that mean success everywhere. */
+  /** Codes of success, in addition to the universal ones. */
   readonly values: readonly unknown[];
 }
 
@@ -24,7 +24,7 @@ const CODE = /^(biz|business|result|return|rtn|ret|res|resp|response|status|http
 const BARE_CODE = /^(code|ret|rc)$/;
 const STATE = /^(status|state|result|outcome|httpstatus)$/;
 const MESSAGE = /^(message|msg|reason|detail|details|description|title|hint|info)$/;
-/** What holds the code and the words of an answer. */
+/** Names of objects that hold the code and the message of an answer. */
 const ENVELOPE = /^(status|state|meta|head|header|response|resp|rsp|result|return|envelope)$/;
 
 const FINE_WORD =
@@ -33,8 +33,8 @@ const ERROR_WORD =
   /^([45]\d\d|err|error|fail|failed|failure|fault|exception|invalid|denied|unauthori[sz]ed|forbidden|unavailable|timeout|nok|ko|失败|错误|异常)$/i;
 
 /**
- * @param item that has the value: the answer itself, or an item of its list. @param path of the value in it.
- * @returns the sign with its place, such as `success: false`; null: there is none.
+ * @param item with the value: the answer itself, or an item of its list. @param path of the value in it.
+ * @returns the sign with its place, such as `success: false`; null: none.
  */
 export function errorSignIn(answer: unknown, item: unknown, path: ValuePath, judged: Judged): string | null {
   const top: Holder[] = isObject(answer) ? [['', answer]] : [];
@@ -47,7 +47,7 @@ export function errorSignIn(answer: unknown, item: unknown, path: ValuePath, jud
   return signIn([...top, ...envelopes, ...own], true, judged) ?? signIn(around, false, judged);
 }
 
-/** Whether an answer says something in words, and nothing says that it succeeded: it may be about an error. */
+/** True when an answer has a message and no sign of success: it may describe an error. */
 export function isMessageOnly(answer: unknown): boolean {
   if (!isObject(answer)) return false;
   const holders = [answer, ...envelopesOf(answer).map(([, held]) => held)];
@@ -93,7 +93,7 @@ function isSign(name: string, value: unknown, hasCode: boolean, fine: Judged['va
   return mayBeState && isScalar && ERROR_WORD.test(String(value).trim());
 }
 
-/** Nothing, and `false`, are no error: `error: null`, `errors: []`, `code: 0`, `has_error: false`. */
+/** Empty values and `false` report no error: `error: null`, `errors: []`, `code: 0`, `has_error: false`. */
 export function isFine(value: unknown): boolean {
   return isEmpty(value) || FINE_WORD.test(String(value).trim());
 }

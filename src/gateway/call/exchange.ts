@@ -1,9 +1,9 @@
-// One HTTP request and its answer, as an undici handler, the sweep that ends exchanges at their deadline, and what a status that
-// is no 2xx means. Used by the client only; it knows nothing of envelopes, cards or logs.
+// One HTTP request and its answer, as an undici handler; the sweep that ends exchanges at their deadline; and the error of a
+// status outside 2xx. Used by the client only; it knows nothing of envelopes, cards or logs.
 //
-// undici's dispatch() with a handler of its own costs about a fifth less than request(): no body stream, no abort signal.
-// One coarse timer for all exchanges replaces a timer per call; it runs only while something is in flight, and an
-// exchange ends at most SWEEP_MS after its deadline.
+// undici's dispatch() with its own handler costs about a fifth less than request(): no body stream, no abort signal. One coarse
+// timer for all exchanges replaces a timer per call; it runs only while a call is in flight, and an exchange ends at most
+// SWEEP_MS after its deadline.
 import type { IncomingHttpHeaders } from 'node:http';
 import { TextDecoder } from 'node:util';
 import { type Dispatcher, errors } from 'undici';
@@ -18,7 +18,7 @@ export const NO_CONNECTION = 'no connection within the deadline';
 
 const SWEEP_MS = 20;
 const NO_BYTES = Buffer.alloc(0);
-/** Some gateways begin their JSON with it; JSON.parse refuses it. */
+/** Some gateways start their JSON with it; JSON.parse refuses it. */
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
@@ -32,7 +32,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   headers: IncomingHttpHeaders = {};
   error: GatewayError | null = null;
   #body: Buffer = NO_BYTES;
-  /** Of the charset that the answer names; null: UTF-8. */
+  /** Decodes the charset that the answer names; null: UTF-8. */
   #decoder: TextDecoder | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #done = false;
@@ -41,10 +41,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly route: { readonly name: InterfaceName; readonly maxBytes: number },
     readonly startedAt: number,
     readonly deadlineAt: number,
-    /** It is on its way by then or is not sent; Infinity for a call without an effect. */
+    /** The request must be sent by this time or not at all; Infinity for a call without an effect. */
     private readonly sendBy: number,
     private readonly monotonic: () => number,
-    /** All connections were in use when the exchange began, so it may wait for one of them. */
+    /** All connections were in use at the start, so the exchange may wait for one. */
     private readonly mayQueue: boolean,
     private readonly settled: (exchange: Exchange) => void,
   ) {}
@@ -60,9 +60,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // The sweep may be late (a process that was paused): a request past its time must not go out.
+    // The sweep may be late (a paused process), and a request past its time must not be sent.
     if (this.monotonic() >= this.endsAt) this.expire();
-    // Thrown before the first byte: the connection can serve another request. An abort would close it.
+    // Thrown before the first byte, which keeps the connection usable. An abort would close it.
     if (this.#done) throw lateError();
     this.#controller = controller;
   }
@@ -76,7 +76,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    // Nearly every answer is a single chunk, which is kept as it is.
+    // Nearly every answer is a single chunk, which is kept without a copy.
     this.#body = this.#body.length === 0 ? chunk : Buffer.concat([this.#body, chunk]);
     const { maxBytes } = this.route;
     if (this.#body.length > maxBytes) this.fail(tooLong(maxBytes));
@@ -92,12 +92,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#settle();
   }
 
-  /** When it is over: its deadline, or the time by which it must be sent. */
+  /** End of the exchange: its deadline, or the time by which it must be sent. */
   get endsAt(): number {
     return this.#controller === null ? Math.min(this.sendBy, this.deadlineAt) : this.deadlineAt;
   }
 
-  /** Ends the exchange at its time. If it was not sent by then, it got no connection. */
+  /** Ends the exchange at its time. An unsent request got no connection. */
   expire(): void {
     this.fail(this.#controller === null ? this.#unsentError() : lateError());
   }
@@ -155,7 +155,7 @@ function lateError(): GatewayError {
   return new GatewayError('timeout', 'no answer within the deadline');
 }
 
-/** @param sent whether there was a connection */
+/** @param sent whether the request had a connection */
 function transportError(cause: Error, sent: boolean): GatewayError {
   const code = (cause as NodeJS.ErrnoException).code ?? '';
   const message = messageOf(cause);
@@ -173,7 +173,7 @@ function transportError(cause: Error, sent: boolean): GatewayError {
     : new GatewayError('connect', said, { cause, kind: connectionKind(cause) });
 }
 
-/** Share of the calls in flight that may be slow while the limit is used up. */
+/** Share of the calls in flight that may be slow when the limit is reached. */
 const SLOW_SHARE = 0.25;
 
 /** Ends exchanges that are past their deadline, and slow ones when room is needed. */
@@ -230,9 +230,9 @@ export class DeadlineSweep {
 const OF_CREDENTIALS = [401, 403, 419, 440];
 
 /**
- * The error of an HTTP status outside 2xx.
- * 401 and 403 mean wrong credentials, 419 and 440 that the session is over (Laravel, IIS), so every card would fail: the gateway's fault,
- * not the card's. So are 408 and redirects, which are never followed. 404 is the card's fault: the gateway does not know the card.
+ * The error of an HTTP status outside 2xx. 401 and 403 mean wrong credentials, 419 and 440 an expired session (Laravel, IIS), so
+ * every card would fail: the gateway's fault, not the card's. So are 408 and redirects, which are never followed. 404 is the
+ * card's fault: the gateway does not know the card.
  */
 export function statusError({ status, headers }: Pick<Exchange, 'status' | 'headers'>): GatewayError {
   if (status === 429 || status === 503) return new GatewayError('backpressure', `HTTP ${status}`);
@@ -246,7 +246,7 @@ export function statusError({ status, headers }: Pick<Exchange, 'status' | 'head
   return new GatewayError(cardProblem ? 'card' : 'http', `HTTP ${status}`);
 }
 
-/** What follows the path may be a ticket to sign in with, and what precedes the host a password. */
+/** Shows only the origin and path: the query may contain a sign-in ticket, and the part before the host a password. */
 export function redirectWords({ status, headers }: Pick<Exchange, 'status' | 'headers'>): string {
   const to = String(headers.location ?? '')
     .replace(/[?#].*/s, '')
@@ -254,7 +254,7 @@ export function redirectWords({ status, headers }: Pick<Exchange, 'status' | 'he
   return `HTTP ${status}${to && ` to ${to}`}`;
 }
 
-/** @param said by the body; a code that the profile lists says more than the status. null: nothing. */
+/** @param said error in the body; a code that the profile lists is more informative than the status. null: none. */
 export function withCode(byStatus: GatewayError, said: ErrorSaid | null): GatewayError {
   if (said === null) return byStatus;
   const failure = said.failure ?? byStatus.failure;

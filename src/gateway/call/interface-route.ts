@@ -1,4 +1,4 @@
-// What is the same for every call of an interface, compiled once from the profile. Used by the client.
+// The parts of a call that all calls of an interface share, compiled once from the profile. Used by the client.
 
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
@@ -11,7 +11,7 @@ import { requestMaker } from '../request/card-request.ts';
 import { AnswerReader } from './answer.ts';
 import { finisherOf } from './module-calls.ts';
 
-/** Room in the answer to a batch for each of its cards. */
+/** Room for each card in the answer to a batch. */
 const BYTES_PER_ITEM = 1_024;
 
 export interface RouteDeps {
@@ -37,11 +37,11 @@ export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, cale
     finish: finisherOf(profile, name),
     answers: new AnswerReader({ ...profile, ...call, unread: unreadWords(profile, name) }),
     isBatch: call.batch !== null,
-    /** Before any call, also one for a token. @throws GatewayError `no_vendor_id`. */
+    /** Checked before any call, also before a token request. @throws GatewayError `no_vendor_id`. */
     requireNamed: ({ cardId, vendorId = null }: CalledCard) => {
       if (vendorId === null && byVendorId) throw noVendorId(name, cardId);
     },
-    /** Of an answer. */
+    /** Limit of an answer. */
     maxBytes: Math.max(profile.maxResponseBytes, (call.batch?.size ?? 0) * BYTES_PER_ITEM),
     timeoutMs: call.timeoutMs ?? profile.timeoutMs,
     log: ofRoute,
@@ -49,7 +49,7 @@ export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, cale
   };
 }
 
-/** What is wrong when a module leaves an answer to a profile that cannot read it; null: the profile can. */
+/** The problem when a module leaves an answer to a profile that cannot read it; null: the profile can read it. */
 function unreadWords({ module, interfaces }: GatewayConfig, name: InterfaceName): string | null {
   if (INTERFACES[name].answer === null || interfaces[name]?.reading !== null) return null;
   return `module ${module?.name}: read left the answer to the profile, which does not say where the value is`;

@@ -1,5 +1,5 @@
-// Calls the functions of the operator's module (domain/gateway/gateway-module.ts), and checks what they answer. Whatever the
-// module does wrong is an error of the call that names the module. Used by the client; without a module it is not in the way.
+// Calls the functions of the operator's module (domain/gateway/gateway-module.ts) and checks their answers. Any mistake of the
+// module becomes an error of the call that names the module. Used by the client; without a module it adds nothing.
 
 import { iccidDigits } from '../../domain/cards/iccid.ts';
 import type { GatewayConfig, LoadedModule } from '../../domain/gateway/gateway-config.ts';
@@ -31,10 +31,10 @@ const FAILURES: Readonly<Record<string, GatewayFailure>> = {
   auth: 'auth',
   failed: 'business',
 };
-/** A function of a module that takes longer is logged: all calls of the process wait for it. */
+/** A slower module function is logged: all calls of the process wait for it. */
 const SLOW_MS = 100;
 const ADDED_HEADER = headerName();
-/** It is logged once in this time. */
+/** Shortest time between two such log lines. */
 const TOLD_EVERY_MS = 60_000;
 
 /** @returns the module, with its functions timed. */
@@ -64,10 +64,10 @@ export function watchedModule(
   return { ...module, sign: sign && timed('sign', sign), read: read && timed('read', read) };
 }
 
-/** @param proof of the present token; null: the credentials are fixed. */
+/** @param proof of the current token; null: the credentials are fixed. */
 type Finish = (request: GatewayRequest, proof: Proof | null, nowMs: number) => GatewayRequest;
 
-/** Adds credentials and a signature. A module signs without seeing the credentials, and in place of cardpoll. */
+/** Adds credentials and a signature. A module signs instead of cardpoll, without access to the credentials. */
 export function finisherOf(profile: GatewayConfig, name: InterfaceName): Finish {
   const { hmacKey, module } = profile;
   const fixed = fixedProof(profile);
@@ -146,7 +146,7 @@ export function readByModule(
   return (iccid) => {
     const { error, reason, value = null, iccid: own } = byIccid.get(iccid) ?? {};
     if (error !== undefined) throw moduleError(module.name, error, reason);
-    // A vendor's list may lack a card or have another order: by its place alone, a reading may be a neighbour's.
+    // A vendor's list may lack a card or have another order: matching by position could return a neighbour's reading.
     if (own === undefined && isBatch) throw unnamed(module.name);
     if (own !== undefined) isAmong([iccidDigits(own) ?? String(own)], iccid);
     return ask(profile, module.name, 'read', 'malformed', () => checkedValue(kind, value));
@@ -165,7 +165,7 @@ function unnamed(module: string): GatewayError {
   return new GatewayError('malformed', `module ${module}: read left out the iccid of a reading of a batch`);
 }
 
-/** The key is not shown, wherever the module puts it. The client masks what a proxy may quote. */
+/** Calls a function of the module. Errors never show the key, wherever the module puts it; the client masks a proxy's quotes. */
 function ask<T>(
   profile: GatewayConfig,
   module: string,
@@ -181,7 +181,7 @@ function ask<T>(
   }
 }
 
-/** A module may throw anything, even what cannot be made a text. */
+/** A module may throw anything, even a value without a text form. */
 function reasonOf(error: unknown): string {
   try {
     return messageOf(error);
@@ -192,7 +192,7 @@ function reasonOf(error: unknown): string {
 
 function atOnce(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null || !('then' in answer)) return answer;
-  // A promise that is refused may still fail, which must not end the process.
+  // A rejected promise must not end the process, even though it is refused here.
   Promise.resolve(answer).catch(() => {});
   throw new Error('it returned a promise, and has to answer at once');
 }

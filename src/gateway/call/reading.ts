@@ -1,5 +1,5 @@
 // Reads the value of an interface from an answer, or from an item of its list, as the profile describes it: verified or not, a
-// status, a volume in megabytes. Used by answer.ts, which knows whose answer it is. Pure.
+// status, a volume in megabytes. Used by answer.ts, which knows the card of the answer. Pure.
 import type { Reading } from '../../domain/gateway/gateway-config.ts';
 import {
   type DataUnit,
@@ -20,15 +20,15 @@ const MAX_STATUS_CHARS = 64;
 export type AnswerValue = boolean | number | string;
 
 /**
- * Where a value may be absent and still have the meaning of missing_value. `anywhere`: also what would hold it is left out.
- * `inside`: something that may hold it is there. With an error: nowhere, and `error` is what reports it.
+ * Where a value may be absent and still have the meaning of missing_value. `anywhere`: its container may be absent, too.
+ * `inside`: its container must be there. With an error: nowhere; `error` is the sign of the error.
  */
 export type Absence = 'inside' | 'anywhere' | { readonly error: string };
 
-/** @param absenceIn is asked when nothing is at the places of the value. */
+/** @param absenceIn called when there is no value at its places. */
 export type ReadValue = (item: unknown, absenceIn: (item: unknown) => Absence) => AnswerValue;
 
-/** A place in the answer, and how messages name it. */
+/** A place in the answer, and its name in messages. */
 export interface Place {
   readonly name: string;
   readonly path: ValuePath;
@@ -38,7 +38,7 @@ export function placeOf(text: string): Place {
   return { name: text, path: parseValuePath(text) ?? [] };
 }
 
-/** The places of a reading that have its value. */
+/** The places that hold the value of a reading. */
 export function valuePlaces(reading: Reading): readonly Place[] {
   return (reading.kind === 'remainder' ? [reading.total, reading.remaining] : [reading.value]).map(placeOf);
 }
@@ -62,7 +62,7 @@ export function valueReader(reading: Reading, stoppedStatuses: readonly string[]
   };
 }
 
-/** null: nothing, so a value that is missing is an error. */
+/** null: no meaning, so a missing value is an error. */
 function meaningOfMissing(reading: Reading): AnswerValue | null {
   const { missing = null } = reading;
   if (missing === null) return null;
@@ -95,7 +95,7 @@ function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (item: 
       );
     }
     case 'status': {
-      // A gateway that has numbers, true and false for statuses shows it by those that mean stopped.
+      // If the statuses that mean stopped are numbers or booleans, other numbers or booleans are statuses too.
       const isOther = (raw: unknown) =>
         (Number.isSafeInteger(raw) && stoppedStatuses.some((status) => /^\d+$/.test(status))) ||
         (typeof raw === 'boolean' && stoppedStatuses.some((status) => /^(true|false)$/.test(status)));
@@ -109,7 +109,7 @@ function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (item: 
     case 'remainder': {
       const unitOf = unitReader(reading);
       const total = volumeReader(reading.total, 0, reading.unitWords);
-      // A card that used more than its total has less than nothing left.
+      // A card that used more than its total has a negative rest.
       const remaining = volumeReader(reading.remaining, Number.NEGATIVE_INFINITY, reading.unitWords);
       return (item) => {
         const unit = unitOf(item);
@@ -123,7 +123,7 @@ function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (item: 
 
 type VolumeReading = Extract<Reading, { kind: 'megabytes' | 'remainder' }>;
 
-/** @returns null: it is not said, so the volume may have a unit behind it. */
+/** @returns null: the profile gives no unit, so the volume may be followed by one. */
 function unitReader({
   unit,
   unitValue = null,
@@ -133,7 +133,7 @@ function unitReader({
   return checked(placeOf(unitValue), 'a unit of data volume', (raw) => dataUnitIn(raw, unitWords));
 }
 
-/** @param least megabytes */
+/** @param least smallest valid volume, megabytes */
 function volumeReader(
   place: string,
   least: number,
@@ -144,7 +144,7 @@ function volumeReader(
     const raw = valueAt(item, path);
     const volume = volumeIn(raw, unit, words);
     if (typeof volume !== 'number') throw new GatewayError('malformed', `${name} is ${volume.problem}`);
-    // There is no zero with a sign.
+    // Turns -0 into 0.
     if (volume >= least) return volume + 0;
     const what = `a number of ${unit ?? 'MB'}`;
     throw unexpected(name, raw, least === 0 ? `${what}, 0 or more` : what);
@@ -153,7 +153,7 @@ function volumeReader(
 
 const STATUS = `a text of 1 to ${MAX_STATUS_CHARS} characters`;
 
-/** @param read null: the value is not what is expected. */
+/** @param read null: the value is not of the expected form. */
 function checked<V extends AnswerValue>(
   { name, path }: Place,
   expected: string,
@@ -172,13 +172,13 @@ function unexpected(name: string, raw: unknown, expected: string): GatewayError 
   return new GatewayError('malformed', `${name} is ${problem}`);
 }
 
-/** Neither cut nor escaped: a secret in it is masked where the message is used, and what is too long is cut after that. */
+/** Neither cut nor escaped: the user of the message masks secrets first and cuts afterwards. */
 function shown(raw: unknown): string {
   if (typeof raw === 'object' && raw !== null) return Array.isArray(raw) ? 'a list' : 'an object';
   return typeof raw === 'string' ? `"${raw}"` : String(raw);
 }
 
-/** A value that was read by other means. @throws Error that says what was expected. */
+/** Checks a value that a module read. @throws Error that names the expected form. */
 export function checkedValue(kind: AnswerKind | undefined, value: unknown): AnswerValue | null {
   const [isGood, expected] =
     kind === 'verified'

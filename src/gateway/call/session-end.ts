@@ -1,5 +1,5 @@
-// A session that is over. Where calls have a token that was issued, a gateway may answer a call without a session by a redirect to
-// its page to sign in, or by that page itself, instead of 401. Used by the client. Pure.
+// Recognises an expired session. A gateway that issues tokens may answer a call without a session by a redirect to its sign-in
+// page, or by that page itself, instead of 401. Used by the client. Pure.
 import { GatewayError } from '../gateway.ts';
 import { isPage, kindOfBody } from './body-kind.ts';
 import { type Exchange, redirectWords } from './exchange.ts';
@@ -8,22 +8,22 @@ type Answer = Pick<Exchange, 'status' | 'headers' | 'body'>;
 
 /** The call that was answered. */
 interface Asked {
-  /** Of the gateway. */
+  /** URL of the gateway. */
   readonly url: string;
   /** As sent, with the query. */
   readonly path: string;
-  /** Its body may be anything: a page too, once the token is known to be good. */
+  /** The call has an effect and accepts any body, also a page, once the token is known to be valid. */
   readonly isEffect: boolean;
-  /** A module reads the body, whatever it is. */
+  /** A module reads the body, in any form. */
   readonly isRead: boolean;
 }
 
-/** Ends the reason of a call that a new token did not help. */
+/** Ends the message of a call that failed with a new token too. */
 export const ALSO_WHEN_NEW = 'and so it is with a new token';
 
 /**
- * @param renew asks for a new token, if that may help. @returns the error of a call whose answer is about signing in: `auth` while a
- * new token may help, then what the answer is. null: the answer is about the call.
+ * @param renew requests a new token, if that may help. @returns the error of a call whose answer is about signing in: `auth`
+ * while a new token may help, then the kind of the answer. null: the answer is about the call.
  */
 export function signedOut(answer: Answer, asked: Asked, renew: () => boolean): GatewayError | null {
   const isGood = answer.status < 300;
@@ -35,7 +35,7 @@ export function signedOut(answer: Answer, asked: Asked, renew: () => boolean): G
   return new GatewayError('http', `${what}: redirects are not followed, ${ALSO_WHEN_NEW}`);
 }
 
-/** The same place under https:// instead of http:// says nothing about a session. */
+/** A redirect from http:// to the same place under https:// is no sign of an expired session. */
 function leadsElsewhere({ status, headers: { location = '' } }: Answer, { url, path }: Asked): boolean {
   if (status >= 400 || location === '') return false;
   const from = new URL(path, url);

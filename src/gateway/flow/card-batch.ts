@@ -1,34 +1,34 @@
-// Gathers the calls of cards into calls for many: one for each interface that the profile calls in batches. Used by
-// flow-control.ts, which makes the call. A batch that is not full waits a few milliseconds for more cards.
+// Gathers the calls for cards into batches: one for each interface that the profile calls in batches. Used by flow-control.ts,
+// which makes the call. A batch that is not full waits a few milliseconds for more cards.
 //
-// A call that fails as a whole may have failed for one of its cards: it is then split in half, and again, until that card is
-// alone. Such a card is called alone from then on, until that succeeds, so that it does not spoil a batch at every turn. A gateway
-// that refuses every call is not asked about each card: while nothing succeeds, few calls are split. Both halves are called at the same
-// time: one after the other, the fifteen calls for a batch of a hundred took longer than a card's turn on a slow gateway.
+// A whole call may fail because of one card: the batch is then split in half, repeatedly, until that card is alone. From then on
+// such a card is called alone until a call succeeds, so that it does not spoil every batch. Against a gateway that refuses every
+// call, few batches are split while nothing succeeds. Both halves are called at the same time: in sequence, the fifteen calls for
+// a batch of a hundred exceeded a card's time on a slow gateway.
 //
 // Slots, leases, limits, statistics and log lines count cards; throttle, rate limits and metrics of gateway calls count calls.
 import type { Clock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type Pass } from '../gateway.ts';
 
-/** Cards of one claim come together; this is for the next claim, and for calls that follow from polls. */
+/** Cards of one claim come together; the wait is for the next claim, and for calls that follow polls. */
 const WAIT_MS = 15;
-/** After a success within this time, a failing call is not taken for a gateway that fails. */
+/** Within this time after a success, a failed call does not mean that the gateway fails. */
 const WORKS_WITHIN_MS = 10_000;
-/** Calls that are split in this time while none succeeds. */
+/** Batches that are split per window while no call succeeds. */
 const SPLITS = 20;
 const SPLITS_WITHIN_MS = 60_000;
-/** A card with less than this share of the time of others is called alone: a call for all would end with its time. */
+/** A card with less than this share of the others' time is called alone: a batch would end with its time. */
 const HURRIED_SHARE = 0.5;
 /** No call is made with less time left than this. */
 const LEAST_TIME_MS = 20;
-/** Most cards that are called alone; beyond that the first ones are forgotten, and found again. */
+/** Most cards that are called alone. Beyond it the oldest are dropped, and found again if they still fail. */
 const MAX_ALONE = 10_000;
 
-/** The answer for a card: each has its own. */
+/** A card's own answer. */
 type CardAnswer = GatewayAnswer | GatewayError;
 
-/** How a call for many cards is made. */
+/** Makes calls for batches. */
 interface BatchCalls {
   /** @param pass absent: the call was granted before. */
   send(cards: readonly CalledCard[], timeoutMs: number, pass?: Pass): Promise<readonly CardAnswer[]>;
@@ -85,9 +85,9 @@ export class CardBatch {
       void this.#callAgain([waiting], null, waiting.pass);
     const group = this.#waiting.filter((waiting) => !isHurried(waiting));
     this.#waiting = [];
-    // The time of all is over.
+    // The time of every card is over.
     if (group.length === 0) return;
-    // A call that one of the cards is granted takes the others along.
+    // A call that was granted for one of the cards takes the others along.
     const pass = group.every((waiting) => waiting.pass !== undefined) ? group[0]?.pass : undefined;
     for (const waiting of group) if (waiting.pass !== pass) waiting.pass?.giveBack();
     void this.#make(group, pass);
@@ -114,8 +114,8 @@ export class CardBatch {
   }
 
   /**
-   * Half of a batch, or a card that is called alone: a call that no claim was granted. When there is no time left, no card is
-   * blamed for a call that failed for one of many: they are tried again soon. @param because why the call for all failed.
+   * Calls half of a batch, or a single card; no claim has granted this call. Without time left no card is blamed for the failed
+   * batch, and all are retried soon. @param because error of the batch.
    */
   async #callAgain(group: readonly Waiting[], because: unknown, given?: Pass): Promise<void> {
     const leftMs = this.#leftMs(group);
@@ -123,7 +123,7 @@ export class CardBatch {
       because === null ? '' : ` that would find the card that made a call fail: ${messageOf(because)}`;
     try {
       if (leftMs < LEAST_TIME_MS) throw new GatewayError('held', `no time was left for the call${why}`);
-      // Half of the time that is left is for the call.
+      // Half of the remaining time is for the call.
       const pass = given ?? (await this.calls.gather(leftMs / 2));
       return await this.#make(group, pass);
     } catch (error) {
@@ -169,7 +169,7 @@ export class CardBatch {
   }
 }
 
-/** Overload, credentials and the network are no matter of one card. */
+/** Overload, credentials and the network never concern a single card. */
 function mayBeOneCard(error: unknown): error is GatewayError {
   return (
     error instanceof GatewayError &&

@@ -1,16 +1,16 @@
-// How calls fail to get through to the gateway right now, known after a few of them: a breaker takes ten seconds. Used by flow-control.ts.
+// Detects after a few calls how calls fail to reach the gateway; a breaker takes ten seconds. Used by flow-control.ts.
 import { type FaultKind, faultWords, type GatewayFault } from '../../domain/gateway-fault.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { GatewayError } from '../gateway.ts';
 
-/** One call may fail by chance. */
+/** A single call may fail by chance. */
 const LEAST_CALLS = 3;
 const LATELY_MS = 10_000;
 
 export class FaultWatch {
   #kind: FaultKind | null = null;
   #text = '';
-  /** When the last calls of that kind failed, the latest last. */
+  /** Times of the last failures of that kind, the latest last. */
   #failedAt: readonly number[] = [];
 
   constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
@@ -23,7 +23,7 @@ export class FaultWatch {
     this.#failedAt = [...before, this.clock.monotonic()].slice(-LEAST_CALLS);
   }
 
-  /** null: calls get through, or none was made lately. */
+  /** null: calls reach the gateway, or none was made recently. */
   get present(): GatewayFault | null {
     const [first] = this.#failedAt;
     const isMany = this.#failedAt.length === LEAST_CALLS;

@@ -1,5 +1,5 @@
-// The gateway with flow control, as the engine sees it: workers ask what they may claim, tasks call. Every call is timed,
-// metered and reported to the throttle of its interface. The leader decides what the fleet as a whole may use
+// The gateway with flow control, as the engine sees it: workers ask how much they may claim, tasks call. Every call is timed,
+// metered and reported to the throttle of its interface. The leader decides how much the whole fleet may use
 // (engine/limits/concurrency-controller.ts). Opened by wiring around the client; one for each instance.
 
 import {
@@ -31,7 +31,7 @@ import { CardBatch } from './card-batch.ts';
 import { FaultWatch } from './fault-watch.ts';
 import { Throttle, type ThrottleDeps } from './throttle.ts';
 
-/** Interfaces that polls begin with: permitted before a card is claimed. Other interfaces are checked at the call. */
+/** Interfaces of the first call of a poll: permitted before a card is claimed. Other interfaces are checked at the call. */
 const POLLED: ReadonlySet<InterfaceName> = new Set(TASK_TYPES.map((taskType) => TASKS[taskType].interface));
 /** A call is slow when it takes this many times the average of successful calls, and at least SLOW_AT_LEAST_MS. */
 const SLOW_TIMES = 10;
@@ -43,18 +43,18 @@ const SUCCEEDS_WITHIN_MS = 2_000;
 const MAKE_ROOM_EVERY_MS = 50;
 const LONGEST_HOLD_MS = 1_000;
 
-/** Calls of the rate limits. */
+/** A grant of the rate limits. */
 export interface CallGrant {
   /** By the monotonic clock; the calls are sent by then. */
   readonly expiresAt: number;
   giveBack(calls: number): Promise<void>;
 }
 
-/** The pace of calls that follow a poll. */
+/** Grants the calls that follow a poll. */
 export interface FollowUpPace {
   /** @returns null when no call was granted within the time, or before the signal aborted. */
   followUp(interfaceName: InterfaceName, withinMs: number, means: GatherMeans): Promise<CallGrant | null>;
-  /** @returns the grant, or another one for it when its time is over; null: none was to be had at once. */
+  /** @returns the grant, or a new one if it has expired; null: none was available at once. */
   renewed(grant: CallGrant, interfaceName: InterfaceName): Promise<CallGrant | null>;
 }
 
@@ -71,10 +71,10 @@ interface FlowControlDeps {
   readonly onChange: (name: InterfaceName, ...change: Parameters<ThrottleDeps['onChange']>) => void;
 }
 
-/** Makes a call. @param seat the connection that is kept for it. */
+/** Makes a call. @param seat the connection reserved for it. */
 type Send<T> = (timeoutMs: number, seat?: Pass) => Promise<T>;
 
-/** The calls of this instance to one interface. */
+/** This instance's calls to one interface. */
 class Calls {
   inFlight = 0;
   /** Average duration of the successful calls; null before the first. */
@@ -115,7 +115,7 @@ export class FlowControlledGateway implements Gateway, FlowControl, AccessWatch 
     return this.#make(interfaceName, send, timeoutMs, pass);
   }
 
-  /** The call of the rate limits comes first, since it may have to be waited for longest; it is soon too late again. */
+  /** The rate limits come first: their wait is the longest. The grant may expire soon. */
   async gather(interfaceName: InterfaceName, withinMs: number, means: GatherMeans = {}): Promise<Pass> {
     const { gateway, pace, clock } = this.deps;
     const calls = this.#calls[interfaceName];
@@ -228,7 +228,7 @@ export class FlowControlledGateway implements Gateway, FlowControl, AccessWatch 
     return { fault: this.#faults.present, certificateEndsMs: this.deps.gateway.certificateEndsMs ?? null };
   }
 
-  /** Without an answer of the store the call is not made either: it was certainly not sent. */
+  /** If the store does not answer, the call is not made either: it was certainly not sent. */
   async #granted(
     pace: FollowUpPace,
     interfaceName: InterfaceName,
@@ -245,7 +245,7 @@ export class FlowControlledGateway implements Gateway, FlowControl, AccessWatch 
     throw held(interfaceName, `the rate limits allowed no call to ${interfaceName} in time`);
   }
 
-  /** The claim took longer than the grant lives: a call that was granted long ago would come on top of later ones. */
+  /** The claim outlived the grant, and a call with an old grant would come on top of later ones. */
   async #renew(pass: FlowPass, interfaceName: InterfaceName): Promise<void> {
     const { pace } = this.deps;
     if (!pace || pass.grant === null) return;
@@ -264,8 +264,8 @@ export class FlowControlledGateway implements Gateway, FlowControl, AccessWatch 
   }
 
   /**
-   * A refusal comes quickly, and a slot freed at once would send the next call into the next refusal. So a refused call
-   * holds its slot as long as a successful call would.
+   * Holds the slot of a refused call as long as a successful call would take. A refusal is fast, and a slot freed at once would
+   * send the next call into the next refusal.
    */
   async #hold({ typicalMs }: Calls, tookMs: number): Promise<void> {
     const holdMs = Math.min(LONGEST_HOLD_MS, typicalMs ?? 0) - tookMs;
@@ -273,7 +273,7 @@ export class FlowControlledGateway implements Gateway, FlowControl, AccessWatch 
   }
 }
 
-/** A call of the rate limits, a connection and a permit; it counts among the calls in flight. */
+/** A grant of the rate limits, a connection and a permit; counts as a call in flight. */
 class FlowPass implements Pass {
   #isUsed = false;
 
@@ -285,7 +285,7 @@ class FlowPass implements Pass {
     calls.inFlight += 1;
   }
 
-  /** @returns false when it was used or given back. */
+  /** @returns false when it was used or returned before. */
   use(): boolean {
     const isFirst = !this.#isUsed;
     this.#isUsed = true;

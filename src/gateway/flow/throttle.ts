@@ -1,5 +1,5 @@
-// Holds back the calls to one interface while none succeeds: then only a trickle passes. Used by flow-control.ts, one for
-// each interface and instance. It makes no call and has no timer. Why the rule is this: docs/decisions/0028-flow-control.md.
+// Reduces the calls to one interface to a trickle while none succeeds. Used by flow-control.ts, one for each interface and
+// instance. Makes no calls and has no timer. docs/decisions/0028-flow-control.md explains the rule.
 import type { BreakerReport, BreakerState } from '../../domain/limits/breaker.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { GatewayError, Permit } from '../gateway.ts';
@@ -70,7 +70,7 @@ export class Throttle {
     return this.#state === 'open' && this.#refusalsInARow >= REFUSALS_IN_A_ROW;
   }
 
-  /** Why a call that it does not permit has to wait. */
+  /** Why a call without a permit has to wait. */
   get why(): string {
     return this.#failuresInARow > 0
       ? 'it fails at the gateway'
@@ -87,7 +87,7 @@ export class Throttle {
     return TRICKLE;
   }
 
-  /** The call of the trickle found no card to poll, so the next one need not wait. */
+  /** Call this when the trickle's call found no card, so that the next one need not wait. */
   giveBack(): void {
     this.#trickleAt = Number.NEGATIVE_INFINITY;
   }
@@ -142,7 +142,7 @@ export class Throttle {
   }
 
   #change(state: BreakerState): void {
-    // Calls of the trickle that succeed do not end an outage, so it keeps its start.
+    // A successful call of the trickle does not end an outage, so the outage keeps its start.
     if (state === 'closed' || this.#state === 'closed') this.#sinceMs = this.deps.clock.now();
     this.#state = state;
     this.deps.onChange(state, state === 'closed' ? 'calls succeed again' : this.#reason());

@@ -1,4 +1,4 @@
-// Makes the requests of one interface: what its placeholders stand for in one try. Used by routes.
+// Makes the requests of one interface: fills in its placeholders for one attempt. Used by routes.
 
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import type { GatewayConfig, GatewayInterface } from '../../domain/gateway/gateway-config.ts';
@@ -7,7 +7,7 @@ import { commonValues } from './common-values.ts';
 import type { GatewayRequest } from './request.ts';
 import { requestTemplate } from './template.ts';
 
-/** @returns a function that makes the request for some cards; of the placeholders, it gives each try new values. */
+/** @returns a function that makes the request for some cards; every attempt gets new values for the placeholders. */
 export function requestMaker(call: GatewayInterface, profile: GatewayConfig, calendar: MonthCalendar) {
   const request = requestTemplate(call, profile.url, call.batch?.join);
   const valuesAt = commonValues(call, profile, calendar);

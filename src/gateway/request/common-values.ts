@@ -1,5 +1,5 @@
-// What the placeholders stand for that do not depend on a card: the time, numbers that no other request has, and by what the gateway
-// knows the operator. Each request gets new ones, and has the same wherever it names one.
+// Values of the placeholders that do not depend on a card: the time, unique numbers, and the operator's names at the gateway.
+// Each request gets new ones, the same in all its parts.
 
 import { randomInt, randomUUID } from 'node:crypto';
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
@@ -14,7 +14,7 @@ type Credentials = Pick<GatewayCredentials, 'token' | 'username' | 'password' | 
 
 const NOTHING: Readonly<Partial<Record<CommonPlaceholder, string>>> = {};
 
-/** @param template any part of a profile: what it does not name is not worked out. */
+/** @param template any part of a profile; only placeholders that it names are computed. */
 export function commonValues(
   template: unknown,
   { token, username, password, clientId, clientSecret }: Credentials,
@@ -44,7 +44,7 @@ export function commonValues(
 }
 
 const SEQUENCES = 100_000_000;
-/** Of the process. Each begins elsewhere, so that two of them hardly ever have the same number at a time. */
+/** Per process, with a random start, so that two processes rarely use the same number at the same time. */
 let sequence = randomInt(SEQUENCES);
 
 function nextSequence(): string {
@@ -52,7 +52,7 @@ function nextSequence(): string {
   return String(sequence).padStart(8, '0');
 }
 
-/** @returns a function that gives the time as YYYYMMDDHHMMSS. */
+/** @returns a function that formats the time as YYYYMMDDHHMMSS. */
 function timestamps(timeZone: string): (nowMs: number) => string {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
@@ -68,7 +68,7 @@ function timestamps(timeZone: string): (nowMs: number) => string {
   let text = '';
   return (nowMs) => {
     const now = Math.floor(nowMs / 1_000);
-    // Formatting takes longer than the rest of a call.
+    // Formatting takes longer than the rest of a call, so it happens once a second.
     if (now !== second) {
       second = now;
       text = format.format(nowMs).replace(/\D/g, '');

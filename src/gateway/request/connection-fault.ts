@@ -1,5 +1,5 @@
-// Why no connection to a server comes about: a name, a route, a certificate. Looks up names for the connections of the gateway, because a
-// lookup without an answer shows only as a call that is late, and remembers until when the certificate of the server is valid. Used by
+// Finds out why a connection to a server fails: a name, a route, a certificate. Looks up names for the gateway's connections,
+// because an unanswered look-up otherwise shows only as a late call, and remembers when the server's certificate expires. Used by
 // connections.ts, origin-pool.ts and exchange.ts.
 import dns, { type LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -15,26 +15,26 @@ const KINDS: Readonly<Record<string, FaultKind>> = {
   ...({ ECONNREFUSED: 'refused', CERT_HAS_EXPIRED: 'expired' } as const),
 };
 
-/** @param cause why the connection was not made. */
+/** @param cause error of the connection attempt. */
 export function connectionKind(cause: unknown): FaultKind {
   if (cause instanceof ProxyError) return 'proxy';
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
   return KINDS[code ?? ''] ?? (tlsFaultOf(cause) === null ? 'connect' : 'certificate');
 }
 
-/** What the connections to a server have shown. */
+/** Facts learned from the connections to a server. */
 export class ConnectionSight {
   readonly #waiting = new Map<object, { readonly host: string; readonly sinceMs: number }>();
   #certificateEndsMs: number | null = null;
 
   constructor(private readonly monotonic: () => number) {}
 
-  /** Until when the certificate is valid, epoch milliseconds; null: no TLS, or no connection yet. */
+  /** When the certificate expires, epoch milliseconds; null: no TLS, or no connection yet. */
   get certificateEndsMs(): number | null {
     return this.#certificateEndsMs;
   }
 
-  /** @returns a host whose name has been looked up for so long without an answer; null: there is none. */
+  /** @returns a host whose name look-up has been unanswered for this long; null: none. */
   unansweredName(forMs: number): string | null {
     const now = this.monotonic();
     return [...this.#waiting.values()].find(({ sinceMs }) => now - sinceMs >= forMs)?.host ?? null;
@@ -49,7 +49,7 @@ export class ConnectionSight {
     });
   };
 
-  /** @returns a connector that looks at the certificate of every connection. A session that is resumed shows none. */
+  /** @returns a connector that reads the certificate of every connection. A resumed session shows none. */
   watching(connect: buildConnector.connector): buildConnector.connector {
     return (server, callback) =>
       connect(server, (...answer) => {

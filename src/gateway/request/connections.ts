@@ -1,6 +1,6 @@
-// The connections of the gateway client: no more requests are handed to the pool than it has connections, so the others wait here
-// and not there. A call with an effect gets its connection before its card is claimed, and before all others that wait: it is
-// sent within the second, or not at all. Used by client.ts.
+// The connections of the gateway client. The pool never gets more requests than it has connections: the others wait here. A call
+// with an effect gets its connection before its card is claimed, and before all other waiting calls, because it is sent within a
+// second or not at all. Used by client.ts.
 
 import { rootCertificates } from 'node:tls';
 import type { Dispatcher } from 'undici';
@@ -10,10 +10,10 @@ import { GatewayError, PASS_GOOD_FOR_MS, type Pass } from '../gateway.ts';
 import type { ConnectionSight } from './connection-fault.ts';
 import type { Origin, OriginPool } from './origin-pool.ts';
 
-/** A call that waits for a connection looks so often whether it is still wanted. */
+/** Interval at which a waiting call checks whether it is still needed. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** @param isGateway false: a server of tokens elsewhere, which may be of a public authority. */
+/** @param isGateway false: a token server elsewhere, which may have a certificate of a public authority. */
 export function tlsOptions({ ca, pair }: GatewayTls, isGateway = true) {
   return { ...pair, ...(ca === null ? {} : { ca: isGateway ? [ca] : [...rootCertificates, ca] }) };
 }
@@ -37,7 +37,7 @@ export function poolOf(
 export class PoolConnections<Handler extends Dispatcher.DispatchHandler> {
   #free: number;
   readonly #waiting = new Map<Handler, Dispatcher.DispatchOptions>();
-  /** Calls that are not made yet, and wait for a connection. */
+  /** Calls with an effect that are not made yet and wait for a connection. */
   readonly #first = new Set<AbortController>();
 
   constructor(
@@ -48,18 +48,18 @@ export class PoolConnections<Handler extends Dispatcher.DispatchHandler> {
     this.#free = connections;
   }
 
-  /** Requests from now on, and those that wait, go through this pool: the old one has connections of the old certificate. */
+  /** New and waiting requests use this pool: the old one has connections with the old certificate. */
   replacePool<P extends Pick<Dispatcher, 'dispatch'>>(pool: P): P {
     this.pool = pool;
     return pool;
   }
 
-  /** Requests that wait. */
+  /** Waiting requests. */
   get waiting(): Handler[] {
     return [...this.#waiting.keys()];
   }
 
-  /** @returns false when all are in use. */
+  /** @returns false when all connections are in use. */
   take(): boolean {
     if (this.#free === 0) return false;
     this.#free -= 1;
@@ -72,12 +72,12 @@ export class PoolConnections<Handler extends Dispatcher.DispatchHandler> {
     else this.#waiting.set(handler, request);
   }
 
-  /** The exchange is over, whether it was sent or not. */
+  /** Call this when the exchange is over, sent or not. */
   ended(handler: Handler): void {
     if (!this.#waiting.delete(handler)) this.#giveBack();
   }
 
-  /** Takes a connection for a call that is not made yet. @throws GatewayError `held`: none was free in time. */
+  /** Takes a connection for a call that is made later. @throws GatewayError `held`: none was free in time. */
   async seat(withinMs: number, signal?: AbortSignal): Promise<Seat> {
     const { clock } = this;
     const until = clock.monotonic() + withinMs;
@@ -109,7 +109,7 @@ export class PoolConnections<Handler extends Dispatcher.DispatchHandler> {
   }
 }
 
-/** A connection that is kept for one call. */
+/** A connection reserved for one call. */
 export class Seat implements Pass {
   #isUsed = false;
 
@@ -118,7 +118,7 @@ export class Seat implements Pass {
     private readonly free: () => void,
   ) {}
 
-  /** @returns false when it was used or given back. */
+  /** @returns false when it was used or returned before. */
   use(): boolean {
     const isFirst = !this.#isUsed;
     this.#isUsed = true;

@@ -1,8 +1,8 @@
-// How a server is reached, the gateway or a token server: directly, or through a proxy. Used by connections.ts, the client and
+// Connects to a server, the gateway or a token server: directly, or through a proxy. Used by connections.ts, the client and
 // auth/tokens.ts. Requests to https:// servers go through tunnels, one for each connection of the pool, with TLS from end to end.
-// Requests to http:// servers are sent to the proxy with their whole URL, since proxies open tunnels to port 443 only, as a rule.
-// undici's EnvHttpProxyAgent (7.30) is not used: its CONNECTs have no limit of connections and no deadline of their own, its errors
-// name no proxy, it opens tunnels for http:// servers too, and its rule for NO_PROXY cannot be asked by the doctor and the webhooks.
+// Requests to http:// servers are sent to the proxy with their whole URL, since proxies usually open tunnels to port 443 only.
+// undici's EnvHttpProxyAgent (7.30) is not used: its CONNECTs have no limit of connections and no separate deadline, its errors
+// name no proxy, it opens tunnels for http:// servers too, and the doctor and the webhooks could not query its rule for NO_PROXY.
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { serverIn } from '../../platform/addresses.ts';
 import { type HttpProxy, namesProxy, type Proxies, proxyText } from '../../platform/proxy/http-proxy.ts';
@@ -20,7 +20,7 @@ import { pairs } from './request.ts';
 
 interface PoolOptions extends Omit<Pool.Options, 'connect'> {
   readonly connect: buildConnector.BuildOptions & { readonly timeout: number };
-  /** Absent: nobody asks. */
+  /** Absent: no observer. */
   readonly sight?: ConnectionSight;
 }
 
@@ -28,17 +28,17 @@ export type OriginPool = Pick<Dispatcher, 'dispatch' | 'request' | 'close' | 'de
 
 /** Failures without an answer, which the proxy may have caused. */
 const UNANSWERED: readonly GatewayFailure[] = ['connect', 'network', 'timeout'];
-/** The server answered with an envelope of its own, or was not asked. */
+/** Failures that the proxy cannot have caused: the server answered with its own envelope, or was not called. */
 const ITS_OWN: readonly GatewayFailure[] = ['business', 'aborted', 'held'];
 
 export class Origin {
   readonly #origin: string;
-  /** null: none. */
+  /** null: no proxy. */
   readonly #proxy: HttpProxy | null;
   /** The proxy reads requests and answers, and may answer itself. */
   readonly #isForwarded: boolean;
 
-  /** @param url of the server, with any path. */
+  /** @param url any URL of the server. */
   constructor(url: string, proxies: Proxies) {
     this.#origin = new URL(url).origin;
     this.#proxy = proxyFor(url, proxies);
@@ -62,7 +62,7 @@ export class Origin {
 
   /**
    * @param isAnswered whether there is an answer, which may be the proxy's.
-   * @returns the reason of a failure, with the proxy's name where it may be the proxy that failed.
+   * @returns the reason of a failure, with the proxy's name where the proxy may have failed.
    */
   named(reason: string, cause: unknown, isAnswered: boolean): string {
     if (this.#proxy === null || namesProxy(reason)) return reason;
@@ -87,15 +87,15 @@ function tunnelConnector(
   };
 }
 
-/** Every connection is one to the proxy, and serves as many requests as the proxy likes. */
+/** Every connection goes to the proxy, and serves as many requests as the proxy allows. */
 function forwardingPool(origin: string, options: PoolOptions, proxy: HttpProxy): OriginPool {
   const connectProxy = buildConnector({ timeout: options.connect.timeout });
   const { host } = new URL(origin);
-  // A proxy may keep answers; a reading from its store would be an old one.
+  // A proxy may cache answers, and a cached reading would be an old one.
   const added = Object.entries({ host, 'cache-control': 'no-cache', ...authorizationFor(proxy) });
   const pool = new Pool(proxy.url, {
     ...options,
-    // undici gives the name of the header Host, which the certificate of an https:// proxy must not be checked against.
+    // undici passes the name in the header Host, but the certificate of an https:// proxy has the proxy's name.
     connect: ({ servername: _, ...server }, callback) => connectProxy(server, callback),
   });
   return pool.compose((dispatch) => (request, handler) => {

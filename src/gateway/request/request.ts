@@ -1,5 +1,5 @@
-// What a request is. Shows who makes it, by credentials and a signature, and masks these in text that comes from the gateway. Used
-// by the client, and by trials. template.ts makes requests, and auth/tokens.ts asks for tokens.
+// The type of a request. Adds credentials and a signature to it, and masks these in text from the gateway. Used by the client,
+// and by trials. template.ts makes requests, and auth/tokens.ts requests tokens.
 
 import { createHmac } from 'node:crypto';
 import type { GatewayConfig, TokenPlace } from '../../domain/gateway/gateway-config.ts';
@@ -12,9 +12,9 @@ export interface GatewayRequest {
   readonly path: string;
   /** Name, value, name, value. */
   readonly headers: string[];
-  /** null without one. */
+  /** null: no body. */
   readonly body: string | null;
-  /** The parts that show who makes the call; nobody is shown what they hold. */
+  /** The parts with credentials, whose values are never shown. */
   readonly secret: SecretParts;
 }
 
@@ -30,10 +30,10 @@ export const NO_SECRET: SecretParts = { headers: [], query: [], body: false };
 export const SIGNATURE_HEADER = 'x-cardpoll-signature';
 export const MASK = '***';
 const BASIC = 'Basic ';
-/** A secret of fewer characters is found in places that have nothing to do with it. */
+/** A shorter secret would also match unrelated text. */
 const LEAST_SECRET_CHARS = 6;
 
-/** What is added to a request to show who makes it. */
+/** The credentials that are added to a request. */
 export interface Proof {
   /** Name, value, name, value. */
   readonly headers: readonly string[];
@@ -45,7 +45,7 @@ const NOTHING: Proof = { headers: [], query: '' };
 
 const BEARER: TokenPlace = { in: 'header', name: 'Authorization', scheme: 'Bearer' };
 
-/** Where calls have their token; null: they have none. */
+/** Where calls carry their token; null: they have none. */
 export function tokenPlaceOf({ auth, token }: Pick<GatewayConfig, 'auth' | 'token'>): TokenPlace | null {
   const { name, scheme, send } = auth;
   switch (auth.kind ?? (token === null ? 'none' : 'bearer')) {
@@ -65,7 +65,7 @@ export function tokenPlaceOf({ auth, token }: Pick<GatewayConfig, 'auth' | 'toke
   }
 }
 
-/** A token that comes in a cookie goes back in it. */
+/** A token from a cookie is sent back in that cookie. */
 function cookieOf(token: string | null): TokenPlace | null {
   const [, name] = /^cookie:(.+)$/.exec(token ?? '') ?? [];
   return name === undefined ? null : { in: 'cookie', name, scheme: null };
@@ -78,7 +78,7 @@ export function tokenProof({ in: where, name, scheme }: TokenPlace, token: strin
   return { ...NOTHING, headers: [name.toLowerCase(), scheme === null ? token : `${scheme} ${token}`] };
 }
 
-/** The proof of every kind of credentials that does not change; that of tokens that are issued is none. */
+/** The proof of every kind of fixed credentials; empty for issued tokens. */
 export function fixedProof(config: Pick<GatewayConfig, 'auth' | 'token' | 'username' | 'password'>): Proof {
   const { auth, token, username, password } = config;
   if (auth.kind === 'basic')
@@ -107,7 +107,7 @@ export function withProof(request: GatewayRequest, { headers, query }: Proof): G
   return withSecrets(request, pairs(headers), query);
 }
 
-/** @returns a function that adds a proof to a request. Headers that did not change since the last request are put together once. */
+/** @returns a function that adds a proof to a request. Headers that are unchanged since the last request are built only once. */
 export function prover(): (request: GatewayRequest, proof: Proof) => GatewayRequest {
   let last: { readonly from: GatewayRequest; readonly by: Proof; readonly made: GatewayRequest } | null =
     null;
@@ -120,10 +120,10 @@ export function prover(): (request: GatewayRequest, proof: Proof) => GatewayRequ
   };
 }
 
-/** They say in which form a body is, not who sends it. */
+/** These describe the form of a body, not its sender. */
 const PUBLIC_HEADERS = ['accept', 'accept-encoding', 'content-type'];
 
-/** @param headers names in lower case; each replaces one of the same name. @param body replaces that of the request. */
+/** @param headers names in lower case; each replaces a header of that name. @param body replaces the request's body. */
 export function withSecrets<R extends Signed>(
   request: R,
   headers: ReadonlyArray<readonly [name: string, value: string]>,
@@ -168,10 +168,10 @@ export function signatureOf(
 type Secrets = Pick<GatewayConfig, 'token' | 'username' | 'password' | 'clientSecret' | 'hmacKey'>;
 
 /**
- * Replaces credentials in text that comes from the gateway or a module: a vendor may quote the token that it refuses.
- * @param request null: none was made.
+ * Masks credentials in text from the gateway or a module: a vendor may quote the token that it refuses.
+ * @param request null: no request was made.
  * @param proxies a proxy may quote the request that it refuses.
- * @returns a function that replaces every secret of the profile, and what the request was signed with, wherever they are.
+ * @returns a function that replaces every secret of the profile and of the signature, anywhere in a text.
  */
 export function maskFor(
   profile: Secrets,
@@ -186,12 +186,12 @@ export function maskFor(
     .filter((secret) => secret !== null)
     .filter((secret) => secret.length >= LEAST_SECRET_CHARS)
     .flatMap((secret) => [secret, encodeURIComponent(secret)])
-    // One that is part of another would leave the rest of it.
+    // Longest first: a secret that is a part of another one would leave the rest visible.
     .sort((a, b) => b.length - a.length);
   return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
 }
 
-/** Where a vendor gives several secrets, they are in one key, and a module takes it apart. */
+/** A vendor's several secrets are in one key, which a module takes apart. */
 function keyParts({ hmacKey }: Pick<Secrets, 'hmacKey'>): string[] {
   return hmacKey === null ? [] : [hmacKey, ...hmacKey.split(/[\s"'{}|,;:]+/)];
 }
@@ -199,7 +199,7 @@ function keyParts({ hmacKey }: Pick<Secrets, 'hmacKey'>): string[] {
 function secretValues({ path, headers, secret }: GatewayRequest): string[] {
   const query = new URLSearchParams(path.slice(path.split('?', 1)[0]?.length));
   return [
-    // Without its scheme, or the name of its cookie: the token may be quoted alone.
+    // Without the scheme, or the name of the cookie: the token may be quoted alone.
     ...pairs(headers).flatMap(([name, value]) =>
       secret.headers.includes(name) ? [value, value.replace(/^[^\s=]+[ =]/, '')] : [],
     ),
@@ -213,7 +213,7 @@ export function pairs(headers: readonly string[]): Array<[name: string, value: s
   );
 }
 
-/** @returns the headers, except those that are replaced. All names are in lower case. */
+/** @returns the headers, except the replaced ones. All names are in lower case. */
 export function without(replaced: readonly string[], headers: readonly string[]): string[] {
   return pairs(headers).flatMap((header) => (replaced.includes(header[0]) ? [] : header));
 }

@@ -1,8 +1,8 @@
-// When a gateway says to call again: Retry-After (RFC 9110, 10.2.3) in every form that servers send, else the quota headers, which say
-// when the quota is there again. Pure; bounded by gateway.max_retry_after_seconds.
+// Reads when a gateway wants the next call: Retry-After (RFC 9110, 10.2.3) in every form that servers send, otherwise the quota
+// headers, which give the time of the next quota. Pure; limited by gateway.max_retry_after_seconds.
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Headers with a pause, and how many milliseconds a plain number counts. */
+/** Headers with a pause, and the unit of a plain number in milliseconds. */
 const PAUSES = [
   ['retry-after', 1_000],
   ['retry-after-ms', 1],
@@ -24,8 +24,8 @@ const REMAINING = ['ratelimit-remaining', 'x-ratelimit-remaining', 'x-rate-limit
 const MAX_CHARS = 200;
 
 /**
- * @param nowMs our clock, for an answer without a Date header: times are meant by the clock of the gateway.
- * @returns milliseconds, at most `maxMs`; null: nothing readable is there, or it asks for no pause (zero, a time in the past).
+ * @param nowMs our clock, for an answer without a Date header: times are by the gateway's clock.
+ * @returns milliseconds, at most `maxMs`; null: nothing readable, or no pause (zero, a time in the past).
  */
 export function parseRetryAfter(headers: IncomingHttpHeaders, nowMs: number, maxMs: number): number | null {
   const clockMs = timeIn(textOf(headers.date)) ?? nowMs;
@@ -35,7 +35,7 @@ export function parseRetryAfter(headers: IncomingHttpHeaders, nowMs: number, max
 }
 
 function untilReset(headers: IncomingHttpHeaders, clockMs: number): number | null {
-  // Then the quota is not what the call was refused for.
+  // Some quota is left, so the call was refused for another reason.
   if (REMAINING.some((name) => Number.parseFloat(textOf(headers[name])) > 0)) return null;
   const resets = RESETS.map((name) => pauseIn(textOf(headers[name]), 1_000, clockMs));
   return resets.find((reset) => reset !== null) ?? spentPolicies(textOf(headers.ratelimit));
@@ -52,7 +52,7 @@ function spentPolicies(text: string): number | null {
   return waits.length === 0 ? null : Math.max(...waits);
 }
 
-/** @returns null: it is in no known form. */
+/** @returns null: in no known form. */
 function pauseIn(text: string, unitMs: number, clockMs: number): number | null {
   const number = /^(-?\d{1,20}(?:\.\d+)?)(?:\s*,\s*\d[\d.]*)*$/.exec(text)?.[1];
   if (number !== undefined) return unitMs === 1 ? Number(number) : secondsOrEpoch(Number(number), clockMs);
@@ -60,7 +60,7 @@ function pauseIn(text: string, unitMs: number, clockMs: number): number | null {
   return time === null ? durationIn(text) : time - clockMs;
 }
 
-/** No one asks for a pause of thirty years: such a number is a time, in seconds, milliseconds or microseconds since 1970. */
+/** A pause of thirty years is implausible: such a number is a time, in seconds, milliseconds or microseconds since 1970. */
 function secondsOrEpoch(number: number, clockMs: number): number {
   const perMs = number >= 1e17 || number < 1e9 ? null : number < 1e11 ? 1e-3 : number < 1e14 ? 1 : 1e3;
   return perMs === null ? number * 1_000 : number / perMs - clockMs;
@@ -68,7 +68,7 @@ function secondsOrEpoch(number: number, clockMs: number): number {
 
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
-/** An HTTP date, which begins with the name of a day, or an ISO time: in UTC, unless it has an offset. */
+/** An HTTP date, which starts with the name of a day, or an ISO time: in UTC, unless it has an offset. */
 function timeIn(text: string): number | null {
   const [, date, time, offset = 'Z'] = ISO_TIME.exec(text) ?? [];
   const zone = /^[+-]\d\d$/.test(offset) ? `${offset}:00` : offset;
@@ -100,7 +100,7 @@ function durationIn(text: string): number | null {
   return parts.length === 0 || read !== plain.length || Number.isNaN(total) ? null : total;
 }
 
-/** Of a header that is there twice, the first one counts. Quotes and parameters do not. */
+/** Of a repeated header the first value counts. Quotes and parameters are removed. */
 function textOf(header: string | readonly string[] | undefined): string {
   const text = (typeof header === 'string' ? header : (header?.[0] ?? '')).trim();
   return text.length > MAX_CHARS ? '' : text.replace(/^"([^"]*)"$/, '$1');

@@ -1,5 +1,5 @@
-// Makes requests from the templates of a profile: each is compiled once, and a call only fills in what its placeholders stand for.
-// Used by requests of cards (card-request.ts), by logins (token-sources.ts) and, part by part, by messages to receivers of alerts.
+// Makes requests from the templates of a profile: each is compiled once, and a call only fills in the placeholders. Used by
+// requests for cards (card-request.ts), by logins (token-sources.ts) and, part by part, by messages to receivers of alerts.
 import type { GatewayInterface, JsonTemplate } from '../../domain/gateway/gateway-config.ts';
 import { type Placeholder, partsOf } from '../../domain/gateway/profile-syntax.ts';
 import { type GatewayRequest, NO_SECRET, without, withQuery } from './request.ts';
@@ -10,14 +10,14 @@ type Template = Pick<
   'method' | 'path' | 'query' | 'headers' | 'body' | 'bodyText' | 'form'
 >;
 
-/** What placeholders stand for in one request; the template has no others. */
+/** The values of the placeholders in one request; the template has no other placeholders. */
 type Filling<Name extends string = Placeholder> = Readonly<Partial<Record<Name, string | readonly string[]>>>;
 
 type Fill<Name extends string = Placeholder> = (values: Filling<Name>) => string;
 
 const FIXED_HEADERS = ['accept', 'application/json', 'accept-encoding', ENCODINGS, 'user-agent', 'cardpoll'];
 
-/** @param url the template's path is below that of it. @param join between the cards of a batch. */
+/** @param url base of the template's path. @param join between the cards of a batch. */
 export function requestTemplate(
   template: Template,
   url: string,
@@ -41,7 +41,7 @@ export function requestTemplate(
     ...fillHeaders.flatMap(([name, fill]) => [name, fill(values)]),
   ];
   return (values) => {
-    // The same list for each request, where it can be: what is made of it is then made once (`prover`).
+    // Where possible the same list for each request, so that `prover` builds its headers only once.
     const headers = fillHeaders.length === 0 ? fixedHeaders : headersFor(values);
     return { method, path: fillPath(values), headers, body: fillBody?.(values) ?? null, secret: NO_SECRET };
   };
@@ -54,7 +54,7 @@ function contentTypeOf({ method, body, bodyText, form }: Template): readonly str
   return body !== null || !isBare ? ['content-type', 'application/json'] : [];
 }
 
-/** A password is sent as it is, if a header can have it. */
+/** A password is sent unchanged if a header can contain it. */
 export function inHeader(value: string): string {
   return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
 }
@@ -63,13 +63,13 @@ function isXml(text: string): boolean {
   return text.trimStart().startsWith('<');
 }
 
-/** How a value is written in a text of this form. */
+/** Escapes a value for a text of this form. */
 function textCodec(text: string): (value: string) => string {
   if (!isXml(text)) return (value) => value;
   return (value) => value.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-/** Names and texts as in a query, with placeholders left as they are. */
+/** Names and texts in query form, with placeholders unchanged. */
 function formText(texts: Readonly<Record<string, string>>): string {
   return Object.entries(texts)
     .map(([name, text]) => `${encodeURIComponent(name)}=${keepingPlaceholders(text)}`)
@@ -83,7 +83,7 @@ function keepingPlaceholders(text: string): string {
     .join('');
 }
 
-/** @param join between the cards of a batch. @param encode for the values; the rest of the template is sent as it is. */
+/** @param join between the cards of a batch. @param encode for the values; the rest of the template is sent unchanged. */
 export function filled<Name extends string = Placeholder>(
   template: string,
   join: string,
@@ -94,7 +94,7 @@ export function filled<Name extends string = Placeholder>(
     let text = texts[0] ?? '';
     placeholders.forEach((placeholder, i) => {
       const value = values[placeholder] ?? '';
-      // What joins a list is no part of a card number, so it stays as it is.
+      // The separator of a list is not part of a card number, so it stays unescaped.
       text += typeof value === 'string' ? encode(value) : value.map(encode).join(join);
       text += texts[i + 1];
     });
@@ -102,7 +102,7 @@ export function filled<Name extends string = Placeholder>(
   };
 }
 
-/** A text that is exactly {iccids} becomes the list, and so does a list of this text alone. */
+/** The text {iccids} alone becomes the list of cards, and so does a list that contains only this text. */
 function jsonBody(body: JsonTemplate, join: string): Fill {
   const lists = JSON.stringify(body)
     .split(/\["\{iccids\}"\]|"\{iccids\}"/)
@@ -112,7 +112,7 @@ function jsonBody(body: JsonTemplate, join: string): Fill {
   return (values) => lists.map((fill) => fill(values)).join(JSON.stringify(values.iccids ?? []));
 }
 
-/** As within a JSON text. */
+/** Escapes a value for the inside of a JSON string. */
 export function quoted(value: string): string {
   return JSON.stringify(value).slice(1, -1);
 }

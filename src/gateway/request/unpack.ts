@@ -1,26 +1,26 @@
-// Unpacks compressed answers, of the gateway and of token servers. In one step and not as a stream: what comes out is as short as an
-// answer may be, so it takes no longer than to parse it, and a bomb is given up at that length.
+// Unpacks compressed answers of the gateway and of token servers. In one step and not as a stream: the output is limited to the
+// length of an answer, so unpacking takes no longer than parsing, and a zip bomb is stopped at that length.
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { GatewayError } from '../gateway.ts';
 
-/** For Accept-Encoding. */
+/** Value of Accept-Encoding. */
 export const ENCODINGS = 'gzip, deflate, br';
 
 const UNPACK: Readonly<Record<string, (bytes: Buffer, options: ZlibOptions) => Buffer>> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,
   br: brotliDecompressSync,
-  // RFC 9110 means zlib; some servers leave its two bytes out.
+  // RFC 9110 requires zlib; some servers omit its two-byte header.
   deflate: (bytes, options) => (hasZlibHead(bytes) ? inflateSync : inflateRawSync)(bytes, options),
 };
 const MOST_ENCODINGS = 2;
 const GZIP_HEAD = Buffer.from([0x1f, 0x8b]);
-/** JSON begins so, and nothing that is compressed. */
+/** The start of JSON, which no compressed body has. */
 const PLAIN_HEAD = /^(\ufeff|\xef\xbb\xbf)?\s*([{["]|-?\d|true|false|null)/;
 
 /**
- * @param encoding the Content-Encoding header; null: there is none. @param maxBytes of the unpacked answer.
- * @throws GatewayError `malformed`: it is too long, is cut off, or is not what its header says.
+ * @param encoding the Content-Encoding header; null: none. @param maxBytes of the unpacked answer.
+ * @throws GatewayError `malformed`: too long, cut off, or not what its header says.
  */
 export function unpacked(bytes: Buffer, encoding: string | null, maxBytes: number): Buffer {
   if (bytes.length === 0) return bytes;
@@ -50,7 +50,7 @@ function unpackedOnce(bytes: Buffer, name: string, maxBytes: number): Buffer {
       );
     }
   }
-  // A proxy unpacked it and left the header, or it names a charset.
+  // A proxy unpacked the body and left the header, or the header names a charset.
   if (isPlain(bytes)) return bytes;
   throw new GatewayError('malformed', `the answer is compressed (${name}), which cannot be read`);
 }

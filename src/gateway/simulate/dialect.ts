@@ -1,4 +1,4 @@
-// How the simulated gateway speaks, which is the default profile: what a call asks for, and what its answer looks like. The simulator
+// The protocol of the simulated gateway, which is the default profile: reads requests and builds answers. The simulator
 // (simulated-gateway.ts) counts, delays and fails calls. Written for speed: benches make 30,000 calls a second.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { objectIn } from '../../platform/json.ts';
@@ -22,21 +22,21 @@ export const INTERFACE_OF_PATH: ReadonlyMap<string, InterfaceName> = new Map([
 const OK_HEAD = '{"code":200,"msg":"ok","data":';
 const UNKNOWN_CARD: Reply = { status: 200, body: '{"code":404,"msg":"unknown card","data":null}' };
 const NO_CARD: Reply = { status: 400, body: '{"code":400,"msg":"no iccid","data":null}' };
-/** A call that is for no interface. */
+/** The answer to a call to no known interface. */
 export const NO_INTERFACE: Reply = {
   status: 404,
   body: '{"code":404,"msg":"no such interface","data":null}',
 };
-/** Too many calls are in flight. */
+/** The answer when too many calls are in flight. */
 export const BUSY: Reply = {
   status: 429,
   body: '{"code":429,"msg":"too many calls in flight","data":null}',
   headers: ['Retry-After', '1'],
 };
-/** The call is one that the simulator fails. */
+/** The answer to a call that the simulator fails on purpose. */
 export const FAILED: Reply = { status: 500, body: '{"code":500,"msg":"simulated failure","data":null}' };
 
-/** @returns the ICCID that a call asks for, or the answer that refuses it. */
+/** @returns the requested ICCID, or the answer that refuses the request. */
 export function askedOf(body: string): string | Reply {
   return iccidOf(body) ?? NO_CARD;
 }

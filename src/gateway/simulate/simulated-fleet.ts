@@ -1,6 +1,6 @@
-// Made-up cards: the fleet of `cardpoll demo` and of the benches, and the cards of the simulated gateway. There everything
-// follows from a hash of the iccid and from how often the card was polled, so a card costs two small numbers and two runs over
-// the same calls give the same answers. Used by simulator.ts; no HTTP here.
+// Made-up cards: the fleet of `cardpoll demo` and of the benches, and the cards of the simulated gateway. Everything follows from
+// a hash of the iccid and the number of polls of the card, so a card costs two small numbers, and two runs over the same calls
+// give the same answers. Used by simulator.ts; no HTTP here.
 
 import { CARD_DEFAULTS, type CardImport } from '../../domain/cards/card.ts';
 import { luhnDigit } from '../../domain/cards/iccid.ts';
@@ -16,7 +16,7 @@ const STEP_MB = 0.5;
 const NOT_VERIFIED_ONE_IN = 10;
 const CARRIERS = 3;
 const ALLOWANCE_MB = 10_240;
-/** One card in a hundred has this allowance: at the simulator about half of these have used more, and are stopped. */
+/** Allowance of one card in a hundred. At the simulator about half of these have used more, and are stopped. */
 const SMALL_ALLOWANCE_MB = 256;
 const SMALL_EVERY = 100;
 
@@ -27,23 +27,23 @@ function hashOf(iccid: string): number {
   return mix32(h);
 }
 
-/** Whether the card is of the `kind` that one card in `n` is; always the same cards. @param n absent: no card is. */
+/** Whether the card is one of the odd cards of `kind`, one in `n`; always the same cards. @param n absent: none. */
 export function isOneIn(n: number | undefined, iccid: string, kind: number): boolean {
   return n !== undefined && mix32(hashOf(iccid) ^ kind) % n === 0;
 }
 
 export class SimulatedFleet {
-  /** Reads of each card by its hash with a sign: most numbers of 32 bits without one would be objects. */
+  /** Number of reads of each card, by its hash as a signed number: most unsigned 32-bit numbers would be objects. */
   readonly #reads = Array.from({ length: MAPS }, () => new Map<number, number>());
   #known = 0;
   readonly #stopped = new Set<string>();
-  /** How often each card was stopped, also when it was stopped before. */
+  /** Number of stop calls for each card, including calls for a stopped card. */
   readonly stops = new Map<string, number>();
   readonly starts = new Map<string, number>();
 
   /**
-   * @param cards the number of cards that the gateway serves, in the order of their first call. null: any number.
-   * @param changeRate share of flow reads that show more usage than the read before, 0 to 1.
+   * @param cards number of cards that the gateway serves, in the order of their first call. null: any number.
+   * @param changeRate share of flow reads that show more usage than the previous read, 0 to 1.
    */
   constructor(
     private readonly cards: number | null,
@@ -71,7 +71,7 @@ export class SimulatedFleet {
     const counts = this.#readsLike(hash);
     const reads = counts.get(hash | 0) ?? 0;
     if (!this.#stopped.has(iccid)) counts.set(hash | 0, reads + 1);
-    // Every card starts at another point of its cycle, so every round over the fleet shows the same share of changes.
+    // Every card starts at another point of its cycle, so each round over the fleet shows the same share of changes.
     const phase = (hash >>> 8) / 0x100_0000;
     return (mix32(hash) % BASE_MB) + STEP_MB * Math.floor(reads * this.changeRate + phase);
   }
@@ -104,7 +104,7 @@ export function demoIccid(cardId: number): string {
 /** Cards 1 to `count`, ready to import. Polling finds out whether they are verified. */
 export function* demoCards(count: number): Generator<CardImport> {
   for (let cardId = 1; cardId <= count; cardId += 1) {
-    // Not a spread, which is much slower here: a fleet has ten million cards.
+    // Object.assign, because a spread is much slower here: a fleet has ten million cards.
     yield Object.assign({}, CARD_DEFAULTS, {
       cardId,
       iccid: demoIccid(cardId),

@@ -1,10 +1,10 @@
-// The gateway that the simulator serves: calls answered truthfully, as the default profile asks (dialect.ts), and counted at the
-// gateway's own side. It is fast and well-behaved on purpose: tests have gateways of their own that break the rules.
+// The gateway that the simulator serves: answers calls truthfully by the default profile (dialect.ts), and counts them on the
+// gateway's side. It is fast and well-behaved on purpose: tests have other gateways that break the rules.
 //
-// The counts (GET /stats) promise this: a call is in flight from the moment its head was read until its response is
-// handed to the socket or its connection is gone, so a client that disappears frees its slot. A call takes effect when it
-// is received, before the simulated latency: a client that gives up waiting may still have stopped a card, as with a
-// real gateway. Calls answered 429 or 500 have no effect.
+// The counts (GET /stats) promise this: a call is in flight from the moment its head was read until its response is handed to the
+// socket or its connection is gone, so a client that disappears frees its slot. A call takes effect when it is received, before
+// the simulated latency: a client that gives up waiting may still have stopped a card, as with a real gateway. Calls answered 429
+// or 500 have no effect.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { SimulatedBehaviour } from '../../domain/gateway/simulated-behaviour.ts';
@@ -16,7 +16,7 @@ import { isOneIn, SimulatedFleet } from './simulated-fleet.ts';
 
 const MAX_BODY_CHARS = 65_536;
 const DEFAULT_CHANGE_RATE = 0.2;
-/** Used when a capacity is set without a latency, which could not grow. */
+/** Default latency when only a capacity is set: without a latency, overload could not slow the gateway. */
 const CAPACITY_LATENCY_MS = 20;
 const SLOW_TIMES = 10;
 /** The kinds of odd cards; they are independent of each other. */
@@ -36,7 +36,7 @@ const newCounts = () => ({
   failed: 0,
 });
 
-/** A call from its head to its end; ends once, with its response or its connection. */
+/** A call from its head to its end. Ends once, with its response or its connection. */
 interface Call {
   readonly response: ServerResponse;
   readonly end: () => void;

@@ -1,5 +1,5 @@
-// Starts a gateway for trials of cardpoll, for `cardpoll gateway simulate`, `cardpoll demo`, tests and benches: listens, and
-// passes the calls to SimulatedGateway. The commands check the options.
+// Starts a simulated gateway for `cardpoll gateway simulate`, `cardpoll demo`, tests and benches: listens, and passes the calls
+// to SimulatedGateway. The commands check the options.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -28,7 +28,7 @@ const KEEP_ALIVE_MS = 600_000;
 
 /**
  * Starts a simulator and resolves when it listens.
- * @throws CardpollError `unavailable` when the address cannot be listened on.
+ * @throws CardpollError `unavailable` when it cannot listen on the address.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const gateway = new SimulatedGateway(options);

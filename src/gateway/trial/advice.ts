@@ -1,5 +1,5 @@
-// What to change when a call did not fit the profile, for `cardpoll gateway try` and the doctor. Says what is true of the answer: its
-// size, its compression, a page instead of JSON. Pure.
+// Advice on how to change a profile that a call did not fit, for `cardpoll gateway try` and the doctor. Describes only facts of
+// the answer: its size, its compression, a page instead of JSON. Pure.
 import { parseValuePath, WHOLE } from '../../domain/gateway/profile-syntax.ts';
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { tlsFaultOf } from '../../platform/errors.ts';
@@ -10,7 +10,7 @@ import type { CallTrace } from '../call/client.ts';
 import { ALSO_WHEN_NEW } from '../call/session-end.ts';
 import type { GatewayError } from '../gateway.ts';
 
-/** Places of an answer that an advice names. */
+/** Most places of an answer that an advice names. */
 const MAX_PLACES = 12;
 const MAX_DEPTH = 6;
 const EMPTY = ' (an empty list)';
@@ -19,7 +19,7 @@ const UNNAMED = ' (only a module can read what is in it)';
 const PROXY_ADVICE =
   'check that the proxy runs and lets this machine through to the server; hosts that need no proxy are named in NO_PROXY (docs/proxy.md)';
 
-/** What to change when a call of a trial did not fit the profile. */
+/** Advice for a trial call that did not fit the profile. */
 export function adviceFor(
   name: InterfaceName,
   { failure, message, cause, details }: Pick<GatewayError, 'failure' | 'message' | 'cause' | 'details'>,
@@ -74,7 +74,7 @@ export function adviceFor(
   }
 }
 
-/** By what a message says of the answer, in this order. */
+/** Chosen by the error message about the answer, in this order. */
 const OF_ANSWERS: ReadonlyArray<readonly [message: RegExp, advice: (where: string, body: string) => string]> =
   [
     [
@@ -141,7 +141,10 @@ function placesAdvice(where: string, body: string): string {
   return `name the place and the unit of the value under ${where}; the answer has ${all}${places.length > MAX_PLACES ? ', ...' : ''}${ifEmpty}`;
 }
 
-/** The places of all values of an answer, as a profile names them; of names that it cannot write, where they are. null: not JSON. */
+/**
+ * The places of all values of an answer, as a profile writes them; for a name that a profile cannot write, its container. null:
+ * not JSON.
+ */
 function placesIn(body: string): string[] | null {
   const parsed = jsonIn(body);
   if (parsed === undefined) return null;

@@ -1,6 +1,6 @@
-// Checks that the gateway speaks the configured profile: calls every read-only interface for a card, and once more as long
-// as the calls disagree. Says what an operator can do about a gateway that fails. Used by the doctor. Stops no card, and shows
-// no credentials.
+// Checks that the gateway speaks the configured profile: calls every read-only interface for a card, and again while the calls
+// disagree. Suggests what an operator can do about a failing gateway. Used by the doctor. Stops no card, and shows no
+// credentials.
 
 import { type Finding, failed, ok, unknown, warning } from '../../domain/finding.ts';
 import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
@@ -23,10 +23,10 @@ const UNKNOWN_CARD: ProbedCard = {
   allowanceMb: null,
 };
 
-/** Calls of one kind decide: a fleet of which some polls fail has a gateway that works. */
+/** This many calls of one kind decide: some failed polls do not mean that the gateway fails. */
 const DECIDING = 3;
 
-/** A card of the fleet, with what it may use in a month; null is unlimited. */
+/** A card of the fleet, and its monthly allowance; null is unlimited. */
 interface ProbedCard extends CalledCard {
   readonly allowanceMb: number | null;
 }
@@ -34,7 +34,7 @@ interface ProbedCard extends CalledCard {
 type Outcome = GatewayAnswer | GatewayError;
 type Outcomes = readonly [Outcome, ...Outcome[]];
 
-/** What polls usually take, milliseconds; without those of which nothing is known. */
+/** Usual duration of polls, milliseconds; without interfaces of unknown duration. */
 export type UsualDurations = Partial<Record<InterfaceName, number>>;
 
 /** @param cards cards of the fleet, tried in turn until the gateway knows one */
@@ -67,8 +67,9 @@ export async function probeProfile(
 }
 
 /**
- * Where usage is the total less what remains, a card never uses more than the total: with an allowance as high as that it is
- * never over its package. The vendor's total of a card is known by asking only.
+ * Warns about allowances that can never be exceeded. If usage is computed as total minus remaining, a card never uses more than
+ * the total, so with an allowance as high as the total it is never over its package. Only a call shows the vendor's total of a
+ * card.
  */
 async function totalFindings(
   profile: GatewayConfig,
@@ -103,7 +104,7 @@ async function totalFindings(
   return [];
 }
 
-/** @returns null: the card has none, which may be what missing_value is for. */
+/** @returns null: the card has no total, which missing_value may be for. */
 function totalIn(answers: AnswerReader, body: string, iccid: string): number | null {
   try {
     return Number(answers.read(body)(iccid));
@@ -112,9 +113,7 @@ function totalIn(answers: AnswerReader, body: string, iccid: string): number | n
   }
 }
 
-/**
- * One call is enough if it succeeds, or two if the first is slow. After a failure the calls go on until most of them agree.
- */
+/** Makes one call if it succeeds, or two if the first is slow. After a failure the calls continue until most of them agree. */
 async function enoughCalls(usualMs: number | null, call: () => Promise<Outcome>): Promise<Outcomes> {
   const calls: [Outcome, ...Outcome[]] = [await call()];
   if (isAnswered(calls) && isSlow(calls[0].durationMs, usualMs)) calls.push(await call());
@@ -128,7 +127,7 @@ function isAnswered(outcomes: Outcomes): outcomes is readonly [GatewayAnswer, ..
   return outcomes.every((outcome) => !(outcome instanceof GatewayError));
 }
 
-/** By the faster of the calls. */
+/** Judges by the fastest of the calls. */
 function speedFinding(
   check: string,
   what: string,
@@ -158,7 +157,7 @@ function findingOf(
   }
   const detail = `${what}: ${last.message}`;
   if (last.failure === 'backpressure') return warning(check, detail, remedy);
-  // An envelope with another code is the profile; a bare 4xx is a web server that may know nothing of it.
+  // An envelope with another code speaks the profile; a bare 4xx may come from a web server that does not know it.
   if (last.failure === 'business') return isKnown ? warning(check, detail, remedy) : ok(check, detail);
   if (last.failure !== 'card' || isKnown) return failed(check, detail, remedy);
   return unknown(check, `${detail}, for a card that does not exist`, {
@@ -185,7 +184,7 @@ type Remedy = Pick<Finding, 'hint' | 'command'>;
 
 /** What an operator can do, by the cause. @param url base URL of the gateway, without credentials */
 function remedyFor(error: GatewayError, name: InterfaceName, { iccid }: CalledCard, url: string): Remedy {
-  // Then the gateway is not to blame.
+  // The gateway is not the cause.
   if (/^(no token|module )/.test(error.message) || error.message.endsWith(ALSO_WHEN_NEW))
     return { hint: adviceFor(name, error, null), command: `cardpoll gateway try --iccid ${iccid}` };
   const isExplained =

@@ -1,5 +1,5 @@
-// Tries a gateway's profile with one card: makes each call, and shows what was sent, what came back and what was read from it,
-// or what to change when a call does not fit the profile. Used by `cardpoll gateway try`. Shows no secret.
+// Tries a gateway's profile with one card: makes each call, and shows the request, the answer and the value that was read, or
+// what to change when a call does not fit the profile. Used by `cardpoll gateway try`. Shows no secret.
 
 import { iccidDigits, spellingsOf } from '../../domain/cards/iccid.ts';
 import type { CallTrial } from '../../domain/gateway/call-trial.ts';
@@ -13,14 +13,14 @@ import { type CalledCard, type GatewayAnswer, GatewayError } from '../gateway.ts
 import { type GatewayRequest, MASK, maskFor, pairs } from '../request/request.ts';
 import { adviceFor } from './advice.ts';
 
-/** Longest answer that is shown. */
+/** Longest answer that is shown, characters. */
 const MAX_ANSWER_CHARS = 4_000;
 
 export type TrialDeps = Omit<GatewayClientDeps, 'log'>;
 
 type CallByHand = (name: InterfaceName, card: CalledCard) => Promise<GatewayAnswer | GatewayError>;
 
-/** Makes a few calls without a daemon: no one grants them, so rate limits hold none back. None is logged. */
+/** Makes a few calls without a daemon: no rate limit grants them, and none is logged. */
 export async function byHand<T>(
   profile: GatewayConfig,
   deps: TrialDeps,
@@ -37,7 +37,7 @@ export async function byHand<T>(
   }
 }
 
-/** The calls of the interfaces that read something. */
+/** The offered interfaces that read something. */
 export function offeredReadings({ interfaces }: Pick<GatewayConfig, 'interfaces'>) {
   const reading = INTERFACE_NAMES.filter((name) => INTERFACES[name].answer !== null);
   return reading.flatMap((name) => {
@@ -46,7 +46,7 @@ export function offeredReadings({ interfaces }: Pick<GatewayConfig, 'interfaces'
   });
 }
 
-/** @param only null: every interface that reads something and is offered. */
+/** @param only null: every offered interface that reads something. */
 export async function tryInterfaces(
   profile: GatewayConfig,
   only: InterfaceName | null,
@@ -117,7 +117,7 @@ function trialOf(
 
 const LONG_NUMBER = /(?<![\w.])\d{18,22}F*(?![\w.])/gi;
 
-/** A value that is read by its position may be another card's at the next call. */
+/** A value that is read by position may belong to another card in the next call. */
 function strangerWarning(
   { interfaces }: GatewayConfig,
   name: InterfaceName,
@@ -156,7 +156,7 @@ function placeOf(reading: Reading | null): string | null {
   }
 }
 
-/** Masks the places where credentials go, and what a module signs with, however short they are. */
+/** Masks the places of credentials and of the module's signature, however short their values are. */
 function shownRequest(
   { url }: GatewayConfig,
   { method, path, headers, body, secret }: GatewayRequest,
