@@ -1,5 +1,5 @@
-// The live store of a single process, for evaluation and for small fleets. Its data ends with the process, and the
-// rings are built again from the record store. Opened by wiring when no Redis is configured.
+// The live store of a single process, for evaluation and for small fleets. Its data ends with the process; the rings are rebuilt
+// from the record store. Opened by wiring when no Redis is configured.
 import { perTaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -13,7 +13,7 @@ import { embeddedFailureLog } from './work/failure-log.ts';
 import { embeddedManualList, embeddedWorkQueue } from './work/work-queue.ts';
 import { WorkState } from './work/work-state.ts';
 
-/** The configuration refuses rate limits with the embedded stores (config/rules.ts), so no one asks for calls. */
+/** Never used: the configuration refuses rate limits with the embedded stores (config/rules.ts). */
 const NO_PACE: Pace = {
   take: async () => {
     throw new CardpollError('config', 'rate_limits_need_redis', 'rate limits need Redis');
@@ -44,7 +44,7 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     cards: embeddedCardCache(clock),
     async ping() {},
     now: async () => clock.now(),
-    // Constant, because the data ends with this process and is built again in the next one.
+    // Constant, because the data ends with this process and the next one rebuilds it.
     identity: async () => 'embedded',
     missingRights: async () => ({ user: '', needed: [], useful: [] }),
     servers: async () => [],

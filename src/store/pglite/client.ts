@@ -1,8 +1,8 @@
 // SqlClient on PGlite in a worker thread. Opened by record-store.ts, which owns the data directory's lock.
 //
-// PGlite has one connection, so everything waits in one line: a query takes the line for itself, a transaction from
-// BEGIN to COMMIT. A worker that dies fails what waits and whatever comes later; nothing restarts it, since what
-// killed it (memory, a damaged directory) would do so again.
+// PGlite has one connection, so all callers wait in one line: a query holds the line for itself, a transaction from BEGIN to
+// COMMIT. When the worker dies, all waiting and later requests fail. Nothing restarts it, because the cause (memory, a damaged
+// directory) would end it again.
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
@@ -26,9 +26,9 @@ export async function openPglite(workerUrl: URL, dataDir: string): Promise<SqlCl
   const where = dataDir === ':memory:' ? 'the embedded database' : `the embedded database in ${dataDir}`;
   const workerData: PgliteWorkerData = { dataDir };
   const worker = new Worker(workerUrl, { name: 'pglite', workerData });
-  /** For replies, the next one first. */
+  /** Callers that wait for a reply, the next one first. */
   const waiting: Waiting[] = [];
-  /** Why no request can be answered any more. */
+  /** Why requests cannot be answered any more. */
   let ended: CardpollError | null = null;
 
   function end(reason: string): void {
@@ -64,7 +64,7 @@ export async function openPglite(workerUrl: URL, dataDir: string): Promise<SqlCl
 
   const alone = pLimit(1);
 
-  /** Sends at once; only for the caller whose turn it is. */
+  /** Sends at once; only for the caller at the front of the line. */
   const runner: SqlTransaction = {
     query: async <Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []) =>
       (await send({ kind: 'query', sql: typeof sql === 'string' ? sql : sql.text, params })) as Row[],

@@ -1,20 +1,20 @@
-// Keeps two processes from opening one embedded data directory, which would destroy it: PGlite itself checks nothing.
-// Used by record-store.ts.
+// Keeps two processes from opening one embedded data directory, which would destroy it: PGlite itself checks nothing. Used by
+// record-store.ts.
 //
-// The lock is a file beside the directory (inside, PGlite's own files live), naming its holder by process id and
-// start time: ids are used again, a process that started at another instant is another process. It says nothing
-// across machines or containers that see different processes.
+// The lock is a file next to the directory (inside are PGlite's own files). It names its holder by process id and start time,
+// because process ids are reused: a process with another start time is another process. The lock does not work across machines,
+// or across containers with separate process ids.
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { CardpollError } from '../../platform/errors.ts';
 import { objectIn } from '../../platform/json.ts';
 
 interface Holder {
   readonly pid: number;
-  /** Clock ticks from boot to the start of the process; null where the system does not tell. */
+  /** Clock ticks from boot to the start of the process; null where the system does not report it. */
   readonly started: string | null;
 }
 
-/** @returns the function that gives the lock up. Throws `busy` naming the holder's process id. */
+/** @returns the function that releases the lock. Throws `busy` naming the holder's process id. */
 export function lockDataDir(dataDir: string): () => void {
   const path = `${dataDir}.lock`;
   const own = JSON.stringify({ pid: process.pid, started: startTimeOf(process.pid) } satisfies Holder);
@@ -28,7 +28,7 @@ export function lockDataDir(dataDir: string): () => void {
 }
 
 function tryCreate(path: string, content: string): boolean {
-  // Written to another file and linked, so that no process ever reads half a lock.
+  // Written to a temporary file and linked, so that no process reads an incomplete lock.
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, content);
   try {
@@ -45,7 +45,7 @@ function tryCreate(path: string, content: string): boolean {
 function removeStale(path: string, found: string): void {
   const holder = parse(found);
   if (holder !== null && isAlive(holder)) throw heldBy(holder, path);
-  // Whoever else found the same stale lock may have replaced it by now: what is taken away is looked at, and put back.
+  // Another process may have found the same stale lock and replaced it: the removed file is checked, and restored if it is new.
   const taken = `${path}.stale.${process.pid}`;
   try {
     renameSync(path, taken);
@@ -85,7 +85,7 @@ function isAlive(holder: Holder): boolean {
 
 function startTimeOf(pid: number): string | null {
   const stat = read(`/proc/${pid}/stat`);
-  // The second field is the command in parentheses and may hold anything; the start time is the 22nd.
+  // The second field is the command in parentheses, with any content; the start time is the 22nd.
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
 }
 

@@ -1,5 +1,5 @@
-// The messages between client.ts (main thread) and worker.ts. The worker's first reply says that it is open, or why it cannot be;
-// then it answers one request after the other.
+// The messages between client.ts (main thread) and worker.ts. The worker's first reply says that it is open, or why it cannot
+// open; then it answers one request after the other.
 import type { SqlValue } from '../sql/client/sql-client.ts';
 
 /** ':memory:' keeps everything in memory. */

@@ -1,5 +1,5 @@
-// The record store without a server: PGlite in a worker thread, the same SQL and migrations as on a server (../sql). For trying
-// cardpoll out and for the demo; opened by wiring when neither store is configured.
+// The record store without a server: PGlite in a worker thread, with the same SQL and migrations as on a server (../sql). For
+// evaluation and the demo; opened by wiring when neither store is configured.
 import { chmodSync, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectory } from '../../platform/directory.ts';
@@ -32,7 +32,7 @@ export async function openEmbeddedRecordStore({ dataDir, workerUrl }: EmbeddedOp
   }
 }
 
-/** Makes and locks the directory by its one true name: however it was given, there is one lock. */
+/** Creates and locks the directory by its real path, so every spelling of the path gives the same lock. */
 function takeDir(dataDir: string): { realDir: string; unlock: () => void } {
   try {
     makeDirectory(dataDir, { mode: 0o700 });
@@ -56,8 +56,8 @@ function takeDir(dataDir: string): { realDir: string; unlock: () => void } {
 const OTHERS = 0o077;
 
 /**
- * Every user can read the files of the database, and write most of them: the directory keeps other users out. A directory
- * with other files in it is not ours to close.
+ * Makes the directory private, because the files of the database are readable by every user, and most of them writable. A
+ * directory that contains other files is not changed.
  */
 function makePrivate(realDir: string): void {
   if ((statSync(realDir).mode & OTHERS) === 0) return;

@@ -1,6 +1,5 @@
-// Entry of the worker thread that runs PGlite: one query blocks its thread, up to a second, and the main thread must
-// go on polling. Started by client.ts. Executes one request after the other; the
-// client keeps transactions whole.
+// Entry of the worker thread that runs PGlite: a query blocks its thread, up to a second, and the main thread must keep polling.
+// Started by client.ts. Executes one request after the other; the client keeps transactions together.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -13,8 +12,8 @@ import type { PgliteReply, PgliteRequest, PgliteWorkerData } from './protocol.ts
 const port = parentPort;
 if (port === null) throw new Error('pglite-worker runs as a worker thread only');
 
-// PGlite runs as its first compiler leaves it. Compiling it once more, for speed, takes half a gigabyte of memory at once on
-// Node 24 (docs/benchmarks.md, "Memory").
+// Keeps the code of V8's first compiler. The optimising compiler takes half a gigabyte of memory at once on Node 24
+// (docs/benchmarks.md, "Memory").
 for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
 
 const PARSERS = { [TIMESTAMPTZ_OID]: epochMs };
@@ -32,8 +31,8 @@ port.on('message', (request: PgliteRequest) => {
 });
 
 /**
- * A new database begins as a copy of the empty one that the build put beside this file: making one takes seconds. PG_VERSION is
- * among the last files of the copy: one that was cut off is made anew.
+ * A new database starts as a copy of the empty one that the build put next to this file: creating one takes seconds. PG_VERSION
+ * is among the last files of the copy, so an interrupted copy is made again.
  */
 async function open(): Promise<PGlite> {
   if (existsSync(`${dataDir}/PG_VERSION`)) {

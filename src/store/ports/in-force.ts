@@ -1,5 +1,5 @@
-// Brings what operators have set, of record, into force in the live store. The leader looks at every task type again and again
-// (engine/limits/limits-in-force.ts); an operation does it at once for what it has recorded.
+// Puts the recorded limits and pauses of operators into force in the live store. The leader checks every task type again and
+// again (engine/limits/limits-in-force.ts); an operation does it at once for its own change.
 import { missingInForce, type OfRecord, type WantedInForce } from '../../domain/limits/in-force.ts';
 import { askPerTaskType, type TaskType } from '../../domain/task-type.ts';
 import type { StoredInForce, WorkQueue } from './live/work-queue.ts';
@@ -10,7 +10,7 @@ export interface InForceStores {
   readonly records: { readonly configs: Pick<ConfigRecords, 'ofRecord'> };
 }
 
-/** What is of record for a task type and not in force. */
+/** A recorded value of a task type that is not in force. */
 export interface NotInForce {
   readonly taskType: TaskType;
   readonly seen: StoredInForce;
@@ -18,8 +18,8 @@ export interface NotInForce {
 }
 
 /**
- * Compares the live store with the record. The live store is read first: what an operator sets meanwhile is of record by the time it
- * is in force, so a difference with what was read is never newer than the record.
+ * Compares the live store with the record. The live store is read first: a change by an operator in between is recorded before it
+ * is in force, so the live store is never newer than the record.
  * @param ceiling `gateway.max_concurrency`; null: none, or the leader has divided it
  */
 export async function lookAtInForce(
@@ -37,12 +37,12 @@ export async function lookAtInForce(
   return { record, missing };
 }
 
-/** Other operators and the leader may change the same at once. */
+/** Other operators and the leader may make the same change at the same time. */
 const ATTEMPTS = 5;
 
 /**
- * Brings into force at once what was recorded for these task types. Where nothing is in force in this life of the live store, and where
- * others are at it, the leader does it within seconds.
+ * Puts the recorded values of these task types into force at once. If nothing is in force in this life of the live store, or
+ * others are changing it, the leader does it within seconds.
  */
 export async function bringIntoForce(stores: InForceStores, taskTypes: readonly TaskType[]): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

@@ -1,4 +1,4 @@
--- What every connection begins with.
+-- The settings of every new connection.
 
 -- name: record_store.begin
 -- Bounds of every wait, $1 to $3 ms; as parameters of the connection itself a pooler would refuse them.

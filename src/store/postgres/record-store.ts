@@ -1,10 +1,10 @@
 // The record store on a PostgreSQL server (14 or later), and the SqlClient on pg's connection pool that it uses. Opened by
-// wiring; tables come from migrator.ts.
+// wiring; migrator.ts creates the tables.
 //
-// Every wait is bounded: for a connection, for a lock, for a statement, and, where the server has frozen and enforces
-// nothing, for any answer at all. After an outage the pool heals by itself: broken connections are thrown away and the next
-// query opens a new one. After a failover the address may lead to another server: connections to one that takes no writes are
-// refused, and given up when it stops taking them.
+// Every wait is bounded: for a connection, for a lock, for a statement, and for any answer at all, in case the server is frozen
+// and enforces nothing. The pool recovers after an outage: broken connections are closed and the next query opens a new one.
+// After a failover the address may lead to another server: connections to a server without writes are refused, and closed when it
+// stops accepting them.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
@@ -38,23 +38,23 @@ interface PostgresOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   readonly applicationName: string;
-  /** Absent: those of a command; a daemon has a setting. */
+  /** Absent: the number for a command; a daemon has a setting. */
   readonly maxConnections?: number;
-  /** Only reads are sent: a server that takes no writes will do. */
+  /** Only reads are sent, so a server without writes is accepted. */
   readonly readsOnly?: boolean;
   /** For tests. */
   readonly answerTimeoutMs?: number;
 }
 
 const COMMAND_CONNECTIONS = 8;
-/** Not for cards, results and stops. */
+/** Connections that cards, results and stops do not use. */
 const KEPT_CONNECTIONS = 2;
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const LOCK_TIMEOUT_MS = 10_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 40_000;
-/** As good as none: the longest that a timer can be set to. A server that is gone is noticed by TCP's keep-alive. */
+/** Practically unlimited: the longest time of a timer. TCP's keep-alive notices a server that is gone. */
 const LONG_ANSWER_TIMEOUT_MS = 2 ** 31 - 1;
 const IDLE_CONNECTION_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -75,8 +75,8 @@ const types: pg.CustomTypesConfig = {
 };
 
 /**
- * Connects lazily: an unreachable server shows in the first call (`ping` for instance), and a store opened during an
- * outage works once the server is back. Throws `config` for a URL that cannot be read.
+ * Connects lazily: an unreachable server shows in the first call (`ping` for instance), and a store opened during an outage works
+ * once the server is back. Throws `config` for a URL that cannot be read.
  */
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore> {
   const client = new PostgresClient(options);
@@ -85,7 +85,7 @@ export async function openPostgresRecordStore(options: PostgresOptions): Promise
   return sqlRecordStore('postgres', boundedClient(client, Math.max(2, max - KEPT_CONNECTIONS)), client);
 }
 
-/** What errors say about the server and who is connected. */
+/** The server and the user, as errors name them. */
 interface Server {
   readonly where: string;
   readonly user: DatabaseUser;
@@ -95,12 +95,12 @@ export class PostgresClient implements SqlClient {
   readonly #pool: pg.Pool;
   readonly #server: Server;
   readonly #connected = new Set<pg.PoolClient>();
-  /** The process of the server that served each connection first. */
+  /** The server process that first served each connection. */
   readonly #backends = new WeakMap<pg.ClientBase, number>();
-  /** Begun with the first use, and again where it could not be done. */
+  /** Started with the first use, and again after a failure. */
   #owning: Promise<void> | null = null;
   #cut: NodeJS.Timeout | undefined;
-  /** Opened since one was last found to lead nowhere; others are given up when their turn comes. */
+  /** Connections opened since one was last found to be useless; the others are closed at their next use. */
   #trusted = new WeakSet<pg.PoolClient>();
 
   constructor(options: PostgresOptions) {
@@ -149,7 +149,7 @@ export class PostgresClient implements SqlClient {
     return this.#withConnection((runner) => inTransaction(runner, work));
   }
 
-  /** A server that answers nothing any more does not keep the process: after a while its connections are cut. */
+  /** A server that does not answer cannot keep the process alive: its connections are cut after a while. */
   async close(): Promise<void> {
     if (this.#pool.ending) return;
     if (this.#connected.size > 0) {
@@ -171,7 +171,7 @@ export class PostgresClient implements SqlClient {
       return result;
     } catch (error) {
       reusable = isStatementError(error);
-      // The other connections lead the same way: to a server that is gone, silent, or good for reads alone.
+      // The other connections lead to the same server: gone, silent, or read-only.
       if (leadsNowhere(error)) this.#trusted = new WeakSet();
       throw error;
     } finally {
@@ -188,9 +188,9 @@ export class PostgresClient implements SqlClient {
   }
 
   /**
-   * Bounds of time and prepared statements belong to a connection. A pooler in transaction mode lends the server's connections
-   * to each transaction in turn: then one server process serves two of our connections, or two serve one of them, since a
-   * pooler may take the one that was used last, a new one, or each in turn.
+   * Refuses a pooler in transaction mode. Time limits and prepared statements belong to a connection, but such a pooler lends the
+   * server's connections to each transaction in turn. It shows when one server process serves two of our connections, or two
+   * serve one of them, since a pooler may take the last used one, a new one, or each in turn.
    */
   async #requireOwnConnections(): Promise<void> {
     const two = [1, 2].slice(0, this.#pool.options.max);
@@ -217,13 +217,13 @@ function leadsNowhere(error: unknown): boolean {
   return error instanceof CardpollError && LEADS_NOWHERE.has(error.code);
 }
 
-/** The server refused a statement and the connection is as good as before; anything else makes it suspect. */
+/** The server refused a statement and the connection is fine; any other error makes it suspect. */
 function isStatementError(error: unknown): boolean {
   const origin = error instanceof CardpollError ? error.cause : error;
   return origin instanceof pg.DatabaseError && origin.severity === 'ERROR' && !endsConnection(origin);
 }
 
-/** What the database says in our words; what others say while they hold a connection stays theirs. */
+/** Translates errors of the database; other errors, thrown while a connection is held, pass unchanged. */
 async function translated<T>(answer: Promise<T>, { where, user }: Server): Promise<T> {
   try {
     return await answer;
@@ -252,7 +252,7 @@ class ConnectionRunner implements SqlTransaction {
 
   async script(text: string): Promise<void> {
     await limitStatements(this, 0);
-    // pg reads this as well, which its types do not know.
+    // pg also reads this field, which its types lack.
     const unlimited: pg.QueryConfig & { query_timeout: number } = {
       text,
       query_timeout: LONG_ANSWER_TIMEOUT_MS,
@@ -266,7 +266,7 @@ class ConnectionRunner implements SqlTransaction {
   }
 }
 
-/** What pg reads from the URL, or takes where the URL does not say it; never the password. */
+/** The values that pg reads from the URL, or its defaults; never the password. */
 function describe(url: string): Server {
   try {
     const { host, port, user = '', database = '' } = new pg.Client({ connectionString: url });

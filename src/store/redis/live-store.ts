@@ -1,5 +1,5 @@
-// The live store in Redis: standalone, Sentinel or Cluster. Opened by wiring; each section of the port has its own
-// file; what concerns the servers as a whole is here.
+// The live store in Redis: standalone, Sentinel or Cluster. Opened by wiring. Each section of the port has its own file; this
+// file has the parts about the servers as a whole.
 import type { LiveServer, LiveStore } from '../ports/live/live-store.ts';
 import { redisCardCache } from './cards/card-cache.ts';
 import type { RedisClient } from './client/client.ts';
@@ -62,12 +62,11 @@ export function redisLiveStore(client: RedisClient): LiveStore {
 }
 
 /**
- * Identifies the servers that answer, and their run. A run id changes with every restart, and with every failover because
- * another server answers then. A user that may not run INFO gets the addresses of the masters instead, which change with a
- * failover only. This is enough for what a single server loses at a restart: the rings and their change mark
- * (initialiser.ts) are restored from the same moment, and later changes are applied again. A restarted shard of a Cluster
- * may lose rings but not the mark; the continuous comparison finds that. An id that is stored in a key would not help: it
- * is restored with the other keys.
+ * Identifies the answering servers and their run. A run id changes with every restart, and with every failover because another
+ * server answers then. A user that may not run INFO gets the addresses of the masters instead, which change with a failover only.
+ * This is enough for the losses of a single server at a restart: the rings and their change mark (initialiser.ts) are restored
+ * from the same moment, and later changes are applied again. A restarted shard of a Cluster may lose rings but not the mark; the
+ * continuous comparison finds that. An id stored in a key would not help: it is restored with the other keys.
  */
 async function readIdentity(client: RedisClient): Promise<string> {
   const servers = await client.infos('server');

@@ -1,4 +1,4 @@
-// The migrations in order. A file that was released is never edited: its checksum is recorded where it was applied.
+// The migrations in order. A released file is never edited: its checksum is recorded where it was applied.
 export { default as '0001_cards' } from './migrations/0.2/0001_cards.sql';
 export { default as '0002_usage' } from './migrations/0.2/0002_usage.sql';
 export { default as '0003_stops' } from './migrations/0.2/0003_stops.sql';

@@ -1,8 +1,8 @@
-// Applies the schema: forward only, each file in its own transaction, one migrator at a time. Called by
-// `cardpoll migrate` and when a daemon starts.
+// Applies the schema: forward only, each file in its own transaction, one migrator at a time. Called by `cardpoll migrate` and
+// when a daemon starts.
 //
-// Every transaction takes the same advisory lock and looks again what is applied, so any number of instances may
-// call `up` at once: one applies, the others wait (bounded) and find nothing left to do.
+// Every transaction takes the same advisory lock and checks again which migrations are applied. So any number of instances may
+// call `up` at once: one applies, the others wait (for a bounded time) and find nothing left to do.
 import { createHash } from 'node:crypto';
 import { CardpollError } from '../../platform/errors.ts';
 import type { Migrations } from '../ports/records/record-store.ts';
@@ -40,7 +40,7 @@ export function sqlMigrations(
   const own = list.map(({ id }) => id);
   const lastNumber = Math.max(...own.map(numberOf));
 
-  /** Two migrations of one number are of two lines of development; the numbers of later releases are larger. */
+  /** Two migrations with the same number come from different lines of development; the numbers of later releases are larger. */
   async function readApplied(runner: SqlRunner): Promise<Map<string, AppliedRow>> {
     const db = sql.on(runner);
     const rows = (await db.scalar<boolean>('tablePresent')) ? await db.rows<AppliedRow>('applied') : [];
@@ -76,7 +76,7 @@ export function sqlMigrations(
     return client.transaction(async (tx) => {
       await lock(tx, lockWaitMs);
       if (!missing(await readApplied(tx)).includes(migration)) return false;
-      // Building an index over millions of cards may take its time.
+      // No time limit: building an index over millions of cards takes long.
       await tx.script(migration.sql);
       await sql.on(tx).run('record', migration.id, checksumOf(migration));
       return true;

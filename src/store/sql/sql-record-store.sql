@@ -1,4 +1,4 @@
--- What the database says of itself. Of its server: as far as any user who can log in may see it.
+-- Facts about the database and, as far as any user who can log in may see them, about its server.
 
 -- name: sql_record_store.ping
 SELECT 1
@@ -7,21 +7,21 @@ SELECT 1
 SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now_ms
 
 -- name: sql_record_store.fleet
--- Which fleet the database is.
+-- The fleet that the database belongs to.
 SELECT fleet_id::text AS id, name FROM fleet
 
 -- name: sql_record_store.identity
--- Its system identifier; its timeline, which changes when a standby is promoted; and the numbers of the database and of its
--- table of cards, which change when a dump is restored on the same server.
+-- Its system identifier; its timeline, which changes when a standby is promoted; and the numbers of the database and of its table
+-- of cards, which change when a dump is restored on the same server.
 SELECT concat_ws('/', system_identifier, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), d.oid,
   coalesce(to_regclass('cards')::oid, 0)) AS identity
 FROM pg_control_system(), pg_database d
 WHERE d.datname = current_database()
 
 -- name: sql_record_store.lockHolders
--- Who holds the locks on the tables of the schedule that daemons wait for, $1 their application name. A session that waits
--- itself is not at the end of the chain. pg_blocking_pids has 0 for a prepared transaction. The statement and the start of a session of another user are
--- known to members of pg_read_all_stats only.
+-- The holders of the locks on the tables of the schedule that daemons wait for, $1 their application name. A waiting session is
+-- not at the end of the chain. pg_blocking_pids has 0 for a prepared transaction. Only members of pg_read_all_stats see the
+-- statement and the start of a session of another user.
 WITH RECURSIVE waiting AS (
   SELECT l.pid, l.relation::regclass::text AS "table"
   FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
@@ -41,12 +41,11 @@ ORDER BY open_ms DESC NULLS LAST, pid
 LIMIT 3
 
 -- name: sql_record_store.server
--- $1 application name under which daemons are connected.
--- snapshots: what keeps vacuum from removing rows of this database, the oldest first: sessions that write or read by an old
--- snapshot, prepared transactions, replication slots, and standbys that send feedback without a slot. transactions: how many
--- have begun since. open_ms is NULL for a slot or a standby, which keep no time, and for a session of another user unless this
--- user is a member of pg_read_all_stats. Such a session has no backend_type either.
--- software: the beginning of `PostgreSQL 17.12 (Debian 17.12-0+deb13u1) on x86_64-pc-linux-gnu, compiled by ...`.
+-- $1 application name under which daemons are connected. snapshots: what keeps vacuum from removing rows of this database, the
+-- oldest first: sessions that write or read by an old snapshot, prepared transactions, replication slots, and standbys that send
+-- feedback without a slot. transactions: how many have begun since. open_ms is NULL for a slot or a standby, which have no start
+-- time, and for a session of another user unless this user is a member of pg_read_all_stats. Such a session has no backend_type
+-- either. software: the beginning of `PostgreSQL 17.12 (Debian 17.12-0+deb13u1) on x86_64-pc-linux-gnu, compiled by ...`.
 -- usage_months: months for which both usage tables have a partition. None before the tables exist.
 SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
   split_part(split_part(version(), ' (', 1), ' on ', 1) AS software,

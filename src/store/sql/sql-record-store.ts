@@ -1,5 +1,5 @@
-// The record store over any SqlClient: puts the sub-ports together, and asks the database about itself: its clock, which
-// database answers, whose fleet it is, and the state of its server. Called by the stores in postgres/ and pglite/.
+// The record store over any SqlClient: assembles the sub-ports, and reads the database's own facts: its clock, its identity, its
+// fleet, and the state of its server. Called by the stores in postgres/ and pglite/.
 
 import type { Fleet } from '../../domain/fleet.ts';
 import { Bulkhead } from '../../platform/bulkhead.ts';
@@ -28,10 +28,10 @@ import { sqlTriggers } from './triggers/triggers.ts';
 
 const sql = statements(file);
 
-/** Under which daemons are connected. */
+/** The application name under which daemons are connected. */
 export const APPLICATION_NAME = 'cardpoll';
 
-/** Held by a transaction of `inTurn`. */
+/** Key of the lock that a transaction of `inTurn` holds. */
 const TURN_LOCK_KEY = 7_220_115_504;
 
 /** As long as the pool itself waits for a connection. */
@@ -40,8 +40,9 @@ const PLACE_WAIT_MS = 5_000;
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 /**
- * @param kept a client with connections that statements about cards, results and stops never use; absent: there are none. While
- *   these wait, for a lock or on a disk, over it the fleet is still led, its alerts evaluated, and the trouble explained.
+ * @param kept a client with connections that statements about cards, results and stops never use; absent: none. While these
+ * statements wait, for a lock or on a disk, the kept connections still serve the lead, the alerts and the explanation of the
+ * trouble.
  */
 export function sqlRecordStore(
   kind: RecordStore['kind'],
@@ -80,7 +81,7 @@ export function sqlRecordStore(
       ),
     ping: () => db.run('ping'),
     now: async () => Number(await db.scalar('now')),
-    // An embedded database has one history.
+    // An embedded database never changes its identity.
     identity: async () => (kind === 'embedded' ? kind : readIdentity(kept)),
     fleet: () => readFleet(kept),
     server: () => db.one('server', APPLICATION_NAME),
@@ -90,7 +91,7 @@ export function sqlRecordStore(
   };
 }
 
-/** A client whose every statement belongs to a transaction that is under way; transactions within it are savepoints. */
+/** A client whose statements all belong to a running transaction; transactions within it are savepoints. */
 function nestedClient(tx: SqlTransaction): SqlClient {
   return {
     query: (sql, params) => tx.query(sql, params),
@@ -99,7 +100,7 @@ function nestedClient(tx: SqlTransaction): SqlClient {
   };
 }
 
-/** A client that uses only so many of another one's connections at a time: what runs over it leaves the rest to others. */
+/** A client that uses a limited number of another client's connections at a time, and leaves the rest to others. */
 export function boundedClient(client: SqlClient, connections: number): SqlClient {
   const bulkhead = new Bulkhead({ places: connections, waitMs: PLACE_WAIT_MS }, busy);
   return {
@@ -127,7 +128,7 @@ async function readFleet(client: SqlClient): Promise<Fleet> {
   );
 }
 
-/** @returns '' where the role may not ask. */
+/** @returns '' if the role may not query it. */
 async function readIdentity(client: SqlClient): Promise<string> {
   try {
     return (await sql.on(client).scalar<string>('identity')) ?? '';

@@ -1,4 +1,4 @@
-// The card cache in this process's memory. It is bounded: past MAX_CARDS the oldest entries are removed.
+// The card cache in this process's memory. Bounded: beyond MAX_CARDS the oldest entries are removed.
 import type { Card } from '../../../domain/cards/card.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { CardCache } from '../../ports/live/live-store.ts';

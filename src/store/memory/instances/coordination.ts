@@ -58,7 +58,7 @@ export function embeddedCoordination(
       return ownFleet;
     },
 
-    /** Forgets only the fleet: everything else in this process belongs to the one record store that it has opened. */
+    /** Forgets only the fleet: everything else in this process belongs to the one record store that the process has opened. */
     async forgetFleet() {
       ownFleet = null;
     },

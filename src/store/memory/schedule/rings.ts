@@ -15,10 +15,10 @@ import {
 } from '../../ports/live/rings.ts';
 import type { WorkState } from '../work/work-state.ts';
 
-/** The state of a ring, with its generations themselves, and what is not shown of it. */
+/** The state of a ring, with the buckets of its generations and internal fields. */
 type Ring = Writable<Omit<RingState, keyof RingGeneration | 'building'>> & {
   fence: number;
-  /** From when on the ring owes what was due, while it is loaded again. */
+  /** The ring owes the turns since this time, while it is loaded again. */
   owedMs: number | null;
   inUse: Generation | null;
   building: Generation | null;
@@ -47,7 +47,7 @@ class Generation {
     return { generation, buckets, split: 0, members: sum(this.#buckets.map(({ size }) => size)), selection };
   }
 
-  /** The bucket of a card. */
+  /** The bucket that holds a card. */
   of(cardId: number): Set<number> {
     return this.at(bucketOf(cardId, this.steps));
   }
@@ -222,7 +222,7 @@ function dueOf(ring: Ring, { steps }: Generation): number {
   return ring.anchorMs + (ring.cursor * ring.intervalMs) / steps;
 }
 
-/** The last time at which a bucket was due and the cursor passed it. */
+/** The last time at which the cursor passed a due bucket. */
 function lastDueOf(ring: Ring, { steps }: Generation, bucket: number): number {
   const passed = ring.cursor - 1;
   return ring.anchorMs + ((passed - ((passed - bucket + steps) % steps)) * ring.intervalMs) / steps;

@@ -1,5 +1,5 @@
-// Claims in the embedded live store. The rules are those of src/store/redis/work/work-claim.lua, which explains them.
-// Used by work-queue.ts.
+// Claims in the embedded live store. The rules are those of src/store/redis/work/work-claim.lua, which explains them. Used by
+// work-queue.ts.
 import { cardIdOf } from '../../../domain/manual-trigger.ts';
 import type { Claim, ClaimRequest, Lane, WorkItem } from '../../ports/live/work-queue.ts';
 import { slotOf, type WorkState } from './work-state.ts';
@@ -31,7 +31,7 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   const token = nowMs + request.leaseMs + (1 + (state.claims % 4095)) / 4096;
   const items = claimRetries(state, retryTake, nowMs, token);
   const left = take - items.length;
-  // Each lane gets half while both have work; they take turns with the odd item.
+  // Each lane gets half while both have work; they take turns with an odd item.
   const half = Math.floor((left + (state.claims % 2)) / 2);
   const manual = claimManual(state, Math.min(state.manual.length, Math.max(half, left - due)), token);
   const queued = left - manual.length;
@@ -100,7 +100,7 @@ function claimManual(state: WorkState, count: number, token: number): WorkItem[]
       state.manualLeases.set(member, token);
       items.push({ cardId: cardIdOf(member), lane: 'manual', member, token: String(token) });
     } else {
-      // The entry is already running (triggered twice): it waits for its turn at the tail.
+      // The entry is already running (triggered twice), so it goes to the tail of the list.
       state.manual.push(member);
     }
   }

@@ -1,4 +1,4 @@
-// Why cards last failed, in this process's memory. A Map keeps the order in which failures were noted.
+// Why cards last failed, in this process's memory. A Map keeps the order of the failures.
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { type FailureLog, MAX_FAILURES_NOTED, type NotedFailure } from '../../ports/live/poll-stats.ts';

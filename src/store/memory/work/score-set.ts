@@ -1,11 +1,11 @@
-// Members in the order of their scores, as a sorted set of Redis has them: the queue, the retry lane, slots and manual
-// leases of the embedded live store. Members with the same score are in the order in which they got it. They are in an
-// array, because an embedded fleet is small, and most changes are at its ends.
+// Members sorted by score, like a sorted set of Redis: the queue, the retry lane, slots and manual leases of the embedded live
+// store. Members with equal scores keep the order in which they got them. An array is enough, because an embedded fleet is small
+// and most changes are at the ends.
 
 interface Entry<K> {
   readonly member: K;
   readonly score: number;
-  /** How many entries were made before it. */
+  /** Number of entries created before this one. */
   readonly turn: number;
 }
 
@@ -83,7 +83,7 @@ export class ScoreSet<K> {
     return taken;
   }
 
-  /** @returns the number of entries that come before. */
+  /** @returns the number of entries before this one. */
   #placeOf({ score, turn }: Pick<Entry<K>, 'score' | 'turn'>): number {
     let low = 0;
     let high = this.#inOrder.length;

@@ -1,6 +1,5 @@
 // The work queue and the manual lists in this process's memory. The rules are those of the scripts
-// src/store/redis/work/work-*.lua, checked by the same contract suite. JavaScript runs in one thread, so every method is
-// atomic.
+// src/store/redis/work/work-*.lua, checked by the same contract suite. JavaScript runs in one thread, so every method is atomic.
 
 import { reportedLimit } from '../../../domain/limits/operator-limits.ts';
 import { triggerIdOf } from '../../../domain/manual-trigger.ts';

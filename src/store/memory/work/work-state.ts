@@ -1,6 +1,6 @@
-// The work of one task type in the embedded live store, and the operations that several files share: checking leases,
-// releasing slots, taking back expired leases, making cards due, and what work-queue.ts asks of the work as a whole. Used by
-// work-queue.ts, claim.ts and rings.ts.
+// The work of one task type in the embedded live store, and the operations that several files share: checking leases, releasing
+// slots, taking back expired leases, making cards due, and questions of work-queue.ts about all work. Used by work-queue.ts,
+// claim.ts and rings.ts.
 import type { PauseSource } from '../../../domain/limits/operator-limits.ts';
 import {
   type CardPlace,
@@ -33,7 +33,7 @@ export class WorkState {
   readonly listeners = new Set<() => void>();
   /** Limits and pauses of record were put into force. */
   isInForce = false;
-  /** When that was tried first. */
+  /** Time of the first attempt to put them into force. */
   firstPutAtMs: number | null = null;
   limit: number | null = null;
   /** The limit in force while the leader has lowered the configured one; null otherwise. */
@@ -41,7 +41,7 @@ export class WorkState {
   limitRecord: LimitRecord | null = null;
   readonly pauses = new Map<PauseSource, Pause>();
   claims = 0;
-  /** Until when claims of polls leave slots for orders. */
+  /** Until this time claims of polls leave slots for orders. */
   ordersUntilMs = 0;
   /** When work other than retries was last claimed. */
   otherAtMs = 0;
@@ -81,7 +81,7 @@ export class WorkState {
     for (const set of slots) set.set(slotOf(item), Number(item.token));
   }
 
-  /** Prolongs the lease of the item, if it still has the item's token. */
+  /** Renews the lease of the item, if the item's token is still current. */
   renew(item: WorkItem, byMs: number): void {
     const token = Number(item.token);
     if (this.leaseOf(item) !== token) return;

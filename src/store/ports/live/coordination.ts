@@ -1,4 +1,4 @@
-// Port section of live-store.ts: what the instances agree on: which one leads, which are alive, and the progress of
+// Port section of live-store.ts, for agreement among the instances: which one leads, which are alive, and the progress of
 // initialisation and reconciliation.
 import type { Fleet } from '../../../domain/fleet.ts';
 import type { GatewayFault } from '../../../domain/gateway-fault.ts';
@@ -25,35 +25,37 @@ export interface InstanceInfo {
   readonly cacheMisses: number;
   /** Breakers of this instance that are not closed. */
   readonly breakers: readonly BreakerReport[];
-  /** How its calls fail to get through to the gateway now; null: they do; absent in an older version. */
+  /** How its calls fail to reach the gateway now; null: they reach it; absent in an older version. */
   readonly gatewayFault?: GatewayFault | null;
-  /** Until when the certificate of the gateway is valid; null: not known; absent in an older version. */
+  /** When the gateway's certificate expires; null: unknown; absent in an older version. */
   readonly certificateEndsMs?: number | null;
   /** Since when this instance cannot use the record store, and why; null while it can. */
   readonly databaseOutage: DatabaseOutage | null;
   /** When this instance could not reload its configuration, and why; null after a reload that worked. */
   readonly reloadFailure: { readonly sinceMs: number; readonly reason: string } | null;
-  /** A log file whose lines wait or are dropped, and why; null while all are written. */
+  /** A log file with delayed or dropped lines, and why; null while all lines are written. */
   readonly logTrouble: string | null;
-  /** Where it logs, an absolute path; null: to standard output; absent in an older version. */
+  /** Its log directory, an absolute path; null: standard output; absent in an older version. */
   readonly logDir?: string | null;
   /** A part of its engine that has failed for a minute, although the stores answer; absent in an older version. */
   readonly failing?: { readonly part: string; readonly sinceMs: number; readonly reason: string } | null;
   /** Why its workers have claimed nothing for a second or longer; absent in an older version. */
   readonly holds?: Readonly<Partial<Record<TaskType, PollHold>>>;
-  /** Whether it is well itself; absent in an older version. */
+  /** The state of its own process; absent in an older version. */
   readonly ownSide?: OwnSide;
-  /** As the leader: instances that ended without a farewell in the last minutes, newest first; absent in an older version. */
+  /**
+   * Only from the leader: instances that ended without signing off in the last minutes, newest first; absent in an older version.
+   */
   readonly gone?: readonly GoneInstance[];
-  /** IANA name of the time zone of its usage months; null: an instance of an older version, which does not say. */
+  /** IANA name of the time zone of its usage months; null: an instance of an older version, which does not report it. */
   readonly timeZone: string | null;
-  /** The setting stops.mode of this instance; null: an instance of an older version, which does not say. */
+  /** The setting stops.mode of this instance; null: an instance of an older version, which does not report it. */
   readonly stopMode: StopMode | null;
-  /** At least how far its clock is ahead of the store's; null: not known yet, or an instance of an older version. */
+  /** The least amount by which its clock is ahead of the store's; null: unknown so far, or an instance of an older version. */
   readonly clockAheadMs: number | null;
-  /** What became of the messages to alerts.heartbeat_url; null: it leads none, has no such setting, or is of an older version. */
+  /** State of the heartbeats to alerts.heartbeat_url; null: it does not lead, has no such setting, or is of an older version. */
   readonly outsideHeartbeat: OutsideHeartbeatReport | null;
-  /** As the leader: what it put back lately, newest first; absent in an older version. */
+  /** Only from the leader: recently restored values, newest first; absent in an older version. */
   readonly putBack?: readonly PutBack[];
 }
 
@@ -62,7 +64,7 @@ export interface GoneInstance {
   readonly atMs: number;
 }
 
-/** Something of record that the live store had lost, or had as it was before (engine/limits/limits-in-force.ts). */
+/** A recorded value that the live store had lost or reverted (engine/limits/limits-in-force.ts). */
 export interface PutBack {
   readonly atMs: number;
   readonly text: string;
@@ -71,14 +73,14 @@ export interface PutBack {
 export interface OutsideHeartbeatReport {
   /** When the receiver accepted the last one from this instance; null: none yet. */
   readonly sentAtMs: number | null;
-  /** Why the next one is withheld, or was not accepted; null: it is not. */
+  /** Why the next one is withheld, or was refused; null: neither. */
   readonly trouble: string | null;
 }
 
-/** Clocks that differ by less agree: times stay as the instance gave them. */
+/** Clocks that differ by less than this agree: times stay as the instance reported them. */
 const AGREE_MS = 1_000;
 
-/** @returns the instance with times by the store's clock, which dates all else. */
+/** @returns the instance with times by the store's clock, which dates everything else. */
 export function byStoreClock(instance: InstanceInfo): InstanceInfo {
   const { breakers, databaseOutage, reloadFailure, outsideHeartbeat } = instance;
   const { failing = null, putBack = [], gone = [] } = instance;
@@ -128,13 +130,13 @@ export const INIT_NOT_STARTED = {
   finishedAtMs: null as number | null,
   /** The record store's change mark up to which changed cards were applied to the rings; the sync continues here. */
   changeMark: '',
-  /** The pass that runs, or ran last: `build` fills rings, all others compare all rings with the cards. */
+  /** The current or last pass: `build` fills rings, all others compare all rings with the cards. */
   reason: 'build' as 'build' | ReconciliationReason,
 };
 
 export type InitProgress = Readonly<typeof INIT_NOT_STARTED>;
 
-/** Why a pass of reconciliation runs. `continuous` runs slowly without end; all others as fast as initialisation. */
+/** Why a pass of reconciliation runs. `continuous` runs slowly and continuously; all others as fast as initialisation. */
 export type ReconciliationReason =
   | 'continuous'
   | 'requested' // by an operator
@@ -150,7 +152,7 @@ export const NEVER_RECONCILED = {
   position: '',
   /** Number of cards compared in the pass in progress. */
   checked: 0,
-  /** Cards that the pass in progress has passed, and those of the last one that passed all (CardCounts); '': none yet. */
+  /** Counts of the cards passed in the current pass, and of the last pass over all cards (CardCounts); '': none yet. */
   counting: '',
   counted: '',
   /** Repairs made, or about to be made, since the members were last counted; if not 0, the pass ends with a count. */
@@ -189,7 +191,7 @@ export interface Coordination {
   /** Removes everything in the store, including the fleet that it belongs to. */
   forgetFleet(): Promise<void>;
 
-  /** @param instance its times by its own clock @returns the store's time, epoch milliseconds */
+  /** @param instance with times by its own clock @returns the store's time, epoch milliseconds */
   heartbeat(instance: InstanceInfo, ttlMs: number): Promise<number>;
   /** @returns the live instances, in order of id, with times by the store's clock. */
   instances(): Promise<InstanceInfo[]>;
@@ -204,6 +206,6 @@ export interface Coordination {
   reconciliation(): Promise<Reconciliation>;
   /** Saves all fields except `requestedMs`. */
   saveReconciliation(state: Reconciliation): Promise<void>;
-  /** Asks the leader for a fast pass. A further request while one waits counts as the same. */
+  /** Asks the leader for a fast pass. Requests made while one waits have no further effect. */
   requestReconciliation(atMs: number): Promise<void>;
 }

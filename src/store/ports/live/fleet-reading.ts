@@ -1,5 +1,5 @@
-// One reading of what the live store counts, for everything that judges, samples or shows the fleet: alert rules,
-// statistics and history. Derived numbers are computed here once, so that no two of them disagree.
+// One reading of the live store's counts, for all users: alert rules, statistics and history. Derived numbers are computed here
+// once, so they always agree.
 import { schedulePaceOf } from '../../../domain/schedule/schedule-pace.ts';
 import {
   polledPercentOf,
@@ -25,7 +25,7 @@ export type FleetReading = Readonly<Record<TaskType, TaskReading>>;
 export async function readFleet(
   live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'now'>,
 ): Promise<FleetReading> {
-  // All at once: a slow live store answers in the time of one question.
+  // Queried in parallel: a slow live store then takes the time of one query.
   const [all, nowMs, counted] = await Promise.all([
     live.rings.list(),
     live.now(),
@@ -46,7 +46,7 @@ export function readingOf(
 ): TaskReading {
   const { window, recent, now } = stats;
   const pace = schedulePaceOf(rings, nowMs, waitMsOf(counts, stats));
-  // In a pause the rings keep up, and their cards wait.
+  // In a pause the rings keep up, but their cards wait in the queue.
   const scheduleLagSeconds = Math.max(pace.scheduleLagSeconds, counts.waitedMs / 1000);
   const schedule = { ...pace, scheduleLagSeconds };
   const owed = { due: counts.due + schedule.overdueCards, failed: counts.retryDue + counts.backoff };
@@ -61,12 +61,12 @@ export function readingOf(
   return { counts, stats, metrics };
 }
 
-/** Fewer cards than this may wait while none is polled: a fleet polls a few cards an hour as well. */
+/** Fewer waiting cards than this are normal while none is polled: some fleets poll only a few cards an hour. */
 const FEW_CARDS = 10;
 
 /**
- * How long a card waits that comes due now: the cards that are due before it, at the present rate, in milliseconds.
- * null: none is polled, so no one knows.
+ * How long a card that comes due now will wait, milliseconds: the cards that are due before it, at the current rate. null: no
+ * cards are polled, so the wait is unknown.
  */
 export function waitMsOf(
   { due }: Pick<QueueCounts, 'due'>,

@@ -1,13 +1,13 @@
 // Port: the state that instances share while they poll. Two implementations (redis/, memory/), one contract suite.
 //
-// Words: a RING holds the member cards of one polling config, in buckets; the QUEUE of a task type holds due and
-// running cards; a FAILING card is one whose last poll failed, and it waits for the next poll in the RETRY LANE; a
-// LEASE is a claim on a queue entry that ends by itself; a TOKEN names one claim and fences late workers; a SLOT is the
-// right to have one gateway call in flight. Operations interface, section 1.1, names the keys that operators use; each
-// implementation stores the rest in its own way.
+// Words: a RING holds the member cards of one polling config, in buckets; the QUEUE of a task type holds due and running cards; a
+// FAILING card is one whose last poll failed, and it waits for the next poll in the RETRY LANE; a LEASE is a claim on a queue
+// entry that expires by itself; a TOKEN names one claim and fences late workers; a SLOT is the right to have one gateway call in
+// flight. Operations interface, section 1.1, names the keys that operators use; each implementation stores the rest in its own
+// way.
 //
-// Every method may be called twice with the same arguments (drivers re-send after a reconnect) without doing its work
-// twice. The store's own clock decides what is due or expired, never the caller's.
+// Every method may be called twice with the same arguments (drivers re-send after a reconnect) and does its work only once. The
+// store's own clock decides what is due or expired, never the caller's.
 //
 // Errors: CardpollError kind `unavailable` when the store cannot be reached in time.
 
@@ -52,7 +52,7 @@ export interface MissingRights {
   readonly user: string;
   /** Rights without which cardpoll cannot work. */
   readonly needed: readonly string[];
-  /** Rights without which work begins up to a second later. */
+  /** Rights without which new work starts up to a second later. */
   readonly useful: readonly string[];
 }
 
@@ -62,12 +62,12 @@ export interface LiveServer {
   readonly address: string;
   /** Product and version, such as `Valkey 9.1.2`; for display. */
   readonly software: string | null;
-  /** The version of Redis whose commands it has; forks report that next to their own. */
+  /** The version of Redis whose commands it supports; forks report it next to their own version. */
   readonly redisVersion: string | null;
-  /** False for a replica that this client took for a master. */
+  /** False for a replica that this client mistook for a master. */
   readonly writable: boolean | null;
   readonly usedBytes: number | null;
-  /** Most memory that the server may use: its configured maximum, else the memory of its machine. */
+  /** Most memory that the server may use: its configured maximum, otherwise the memory of its machine. */
   readonly limitBytes: number | null;
   /** CPU time of the thread that runs commands, seconds since its start. */
   readonly threadSeconds: number | null;
@@ -79,7 +79,7 @@ export interface LiveServer {
   readonly savesFail: boolean;
 }
 
-/** The cache of the cards, with what a poll needs to know. */
+/** The cache of cards, with all fields that a poll needs. */
 export interface CardCache {
   /** @returns cached cards by id; cards that are not cached are absent. */
   get(cardIds: readonly number[]): Promise<Map<number, Card>>;

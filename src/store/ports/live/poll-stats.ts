@@ -1,6 +1,6 @@
-// Port sections of live-store.ts: what is remembered of polls: their statistics, the history of samples (for charts), since
-// when each problem has existed, and why polls of single cards failed. Both implementations count the statistics in the same
-// ten-second slots; the functions below sum these into the rolling windows.
+// Port sections of live-store.ts for the record of polls: statistics, the history of samples (for charts), since when each
+// problem has existed, and why polls of single cards failed. Both implementations count the statistics in the same ten-second
+// slots; the functions below add them up to rolling windows.
 import type { Counts, Durations } from '../../../domain/numbers.ts';
 import { sumOfCounts } from '../../../domain/numbers.ts';
 import type { PollsByCarrier } from '../../../domain/results/carrier-polls.ts';
@@ -11,7 +11,7 @@ import type { HistorySample, HistoryStep } from '../../../domain/stats/history.t
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
-/** What is counted since counting began; each flush adds to it. */
+/** Totals since counting began; each flush adds to them. */
 export const STATS_TOTALS = [
   'succeeded',
   'failed',
@@ -25,9 +25,9 @@ export type StatsTotals = Readonly<Record<(typeof STATS_TOTALS)[number], number>
 
 /** The counts of one slot, or of several. */
 export interface StatsSlot extends PollWindow {
-  /** Succeeded polls whose reading of usage was not believed; only of carddata. */
+  /** Successful polls with a doubtful reading of usage; only of carddata. */
   readonly implausible: number;
-  /** Those of cards that have used something, and those of them whose reading stays far below it; only of carddata. */
+  /** Polls of cards that have used something, and how many of them read far below that; only of carddata. */
   readonly counters: number;
   readonly fallen: number;
   readonly durations: Durations;
@@ -37,7 +37,7 @@ export interface StatsSlot extends PollWindow {
   readonly carriers: PollsByCarrier;
 }
 
-/** What one instance counts between two flushes. */
+/** The counts of one instance between two flushes. */
 export interface StatsDelta extends StatsTotals, StatsSlot {
   /** Readings of usage that grew, by rate; only of carddata. */
   readonly usageGrowth: GrowthCounts;
@@ -57,9 +57,9 @@ export interface StatsReading extends StatsTotals {
     readonly seconds: number;
     readonly durations: Durations;
   };
-  /** Polls of the last five to fifteen seconds; further back, up to five minutes, until there are NOW_POLLS of them. */
+  /** Polls of the last five to fifteen seconds; older ones, up to five minutes, until there are NOW_POLLS of them. */
   readonly now: StatsSlot & { readonly seconds: number };
-  /** The same, and further back while nothing failed, until there are LATELY_POLLS: what success is judged by. */
+  /** Like `now`, with older slots without failures until there are LATELY_POLLS polls: the basis for judging success. */
   readonly lately: StatsSlot & { readonly seconds: number };
 }
 
@@ -69,36 +69,36 @@ export const STATS_WINDOW_SECONDS = 300;
 /** Polls are counted in slots of this length; `recent` is the current slot and the previous one. */
 export const STATS_SLOT_SECONDS = 10;
 
-/** The present slot shows what is so now when it is this old; before that the previous one is added. */
+/** Age from which the current slot alone describes the present; before that the previous slot is added. */
 const NOW_SECONDS = 5;
-/** With fewer polls than this a mean says little. */
+/** A mean of fewer polls than this means little. */
 const NOW_POLLS = 10;
-/** With fewer polls than this a share may be chance. */
+/** A share of fewer polls than this may be chance. */
 export const LATELY_POLLS = 25;
 
-/** A slot counts this many carriers at most (the first that come), so that its size is bounded. */
+/** A slot counts at most this many carriers (the first ones), so that its size is bounded. */
 export const STATS_CARRIERS_MAX = 50;
 
 export interface PollStats {
-  /** Adds the counts of an instance. `flushNumber` grows by one each flush: a flush that comes twice counts once. */
+  /** Adds the counts of an instance. `flushNumber` grows by one each flush: a repeated flush counts once. */
   record(taskType: TaskType, instanceId: string, flushNumber: number, delta: StatsDelta): Promise<void>;
   read(taskType: TaskType): Promise<StatsReading>;
   /** @returns the slots of ten minutes that these are part of, by the store's clock, without those that are empty or no longer kept. */
   carrierSlots(taskType: TaskType, slots: readonly number[]): Promise<CarrierSlots>;
   /**
-   * The growth of readings of the last GROWTH_MINUTES, by the store's clock, without minutes in which none grew, and what was
-   * noted of the last GROWTH_HOURS.
+   * The growth of readings of the last GROWTH_MINUTES, by the store's clock, without minutes in which none grew, and the recorded
+   * peaks of the last GROWTH_HOURS.
    */
   usageGrowth(): Promise<GrowthHistory>;
-  /** Notes the fastest growth of an hour, in place of what was noted of it and of hours that no judgement needs any more. */
+  /** Records the fastest growth of an hour. Replaces an earlier record of it, and of hours that are no longer needed. */
   noteUsagePeak(hour: number, mbPerHour: number): Promise<void>;
-  /** Forgets the growth that was recorded at that time (epoch milliseconds) and later, and what was noted of these hours. */
+  /** Deletes the growth that was recorded at that time (epoch milliseconds) and later, and the peaks of these hours. */
   forgetUsageGrowth(sinceMs: number): Promise<void>;
 }
 
 /** Samples of all task types. Each step keeps a fixed number of them: the latest replace the oldest. */
 export interface HistoryLog {
-  /** Saves a sample, in place of one of the same step and time. */
+  /** Saves a sample. Replaces one of the same step and time. */
   save(step: HistoryStep, sample: HistorySample): Promise<void>;
   /** @returns the samples at and after `sinceMs` (epoch milliseconds), oldest first. */
   read(step: HistoryStep, sinceMs: number): Promise<readonly HistorySample[]>;
@@ -106,7 +106,7 @@ export interface HistoryLog {
 
 /** Stores since when each named problem has existed. */
 export interface HealthLog {
-  /** Notes problems that exist now. One that is not noted again within `holdsMs` has ended, and later begins anew. */
+  /** Notes problems that exist now. One that is not noted again within `holdsMs` has ended, and starts again if it returns. */
   note(names: readonly string[], holdsMs: number): Promise<void>;
   /** @returns name -> since when the problem has existed without a gap, epoch milliseconds. */
   since(): Promise<ReadonlyMap<string, number>>;
@@ -132,11 +132,14 @@ export const MAX_FAILURES_NOTED = 10_000;
 
 /** Stores why polls of single cards failed, for reports about a card. */
 export interface FailureLog {
-  /** Stores the failures, in place of what was stored about these cards. */
+  /** Stores the failures. Replaces earlier notes about these cards. */
   note(taskType: TaskType, failures: readonly FailureNote[]): Promise<void>;
-  /** @returns the last failure by card id; without cards that never failed, or after which MAX_FAILURES_NOTED others failed. */
+  /**
+   * @returns the last failure by card id; without cards that never failed, or whose note was replaced by MAX_FAILURES_NOTED later
+   * ones.
+   */
   last(taskType: TaskType, cardIds: readonly number[]): Promise<ReadonlyMap<number, NotedFailure>>;
-  /** @returns the number of failing cards, and the `max` (up to 100) of them that failed last, latest first. */
+  /** @returns the number of failing cards, and the `max` (up to 100) latest of them, latest first. */
   failing(taskType: TaskType, max: number): Promise<{ total: number; latest: readonly NotedFailure[] }>;
 }
 

@@ -11,7 +11,7 @@ export interface RingId {
   readonly taskType: TaskType;
 }
 
-/** The key contains the task type: when a config's task type changes, it gets another ring. */
+/** The key contains the task type: when a config's task type changes, it gets a new ring. */
 export function ringKey(ring: RingId): string {
   return `${ring.taskType}:${ring.configId}`;
 }
@@ -20,17 +20,15 @@ export function ringKey(ring: RingId): string {
 export interface RingGeneration extends RingShape {
   readonly generation: number;
   readonly members: number;
-  /**
-   * The selection of cards that it was built for (domain/schedule/polling-config.ts); '' if an old version built it.
-   */
+  /** The selection of cards that it was built for (domain/schedule/polling-config.ts); '' if an old version built it. */
   readonly selection: string;
 }
 
-/** The state of a ring; `generation`, `members` ... are of the generation in use. 0: configured but never built. */
+/** The state of a ring; `generation`, `members` ... describe the generation in use. 0: configured but never built. */
 export interface RingState extends RingId, PacedRing, RingGeneration {
   /** False while the first generation is filled. */
   readonly loaded: boolean;
-  /** The generation that is being built for another selection; null without one. */
+  /** The generation that is being built for another selection; null: none. */
   readonly building: RingGeneration | null;
   /** The card after which the last build began. */
   readonly joinedAfterId: number;
@@ -38,7 +36,7 @@ export interface RingState extends RingId, PacedRing, RingGeneration {
 
 interface AdvanceResult {
   readonly ring: RingState;
-  /** Number of cards moved into the queue or the retry lane; cards that were already there do not count. */
+  /** Number of cards moved into the queue or the retry lane, without cards that were already there. */
   readonly moved: number;
   readonly queueLength: number;
   /** Milliseconds until the next bucket is due; 0 or less while one waits for room in the queue. */
@@ -56,8 +54,8 @@ interface RingBuild {
   /** The card after which the build begins; 0 when absent. */
   readonly afterId: number;
   /**
-   * Until when (epoch milliseconds) the ring had handed out what was due, before the store lost it. Null when absent: nothing
-   * is known of an earlier ring.
+   * Until when (epoch milliseconds) the ring had handed out its due cards before the store lost it. Null when absent: no earlier
+   * ring is known.
    */
   readonly owedFromMs: number | null;
 }
@@ -74,20 +72,20 @@ export interface Rings {
   configure(ring: RingId, settings: RingSettings): Promise<void>;
 
   /**
-   * Begins generation n+1 with `buckets` buckets and discards an unfinished one. The first one is in use at once, while it
-   * fills, and begins at the ring's phase in absolute time (domain/schedule/phase.ts); `activate` switches to a later one.
+   * Begins generation n+1 with `buckets` buckets and discards an unfinished one. The first one is in use at once, while it fills,
+   * and begins at the ring's phase in absolute time (domain/schedule/phase.ts); `activate` switches to a later one.
    */
   startGeneration(ring: RingId, buckets: number, build?: Partial<RingBuild>): Promise<void>;
 
   /**
-   * Call when all cards are loaded. Switches to the generation being built (same phase for every card, cursor scaled to
-   * its buckets) and removes the old one's buckets. Without one, notes that the generation in use is loaded.
+   * Call when all cards are loaded. Switches to the generation being built (same phase for every card, cursor scaled to its
+   * buckets) and removes the old one's buckets. If none is being built, marks the generation in use as loaded.
    */
   activate(ring: RingId): Promise<void>;
 
   /**
-   * Adds any number of cards to the generation in use and to the one being built. In Redis it splits buckets as they
-   * fill, so that none grows far above its planned size. With `owed`, cards that come too late for a turn that the ring owes
+   * Adds any number of cards to the generation in use and to the one being built. In Redis it splits buckets as they fill, so
+   * that none grows far above its planned size. With `owed`, cards that come too late for a turn that the ring owes
    * (`owedFromMs`; whole revolutions are skipped) go into the queue at once, unless it holds queueCap entries.
    */
   add(ring: RingId, cardIds: readonly number[], owed?: { readonly queueCap: number }): Promise<void>;
@@ -96,8 +94,8 @@ export interface Rings {
   remove(ring: RingId, cardIds: readonly number[]): Promise<void>;
 
   /**
-   * Splits or merges buckets of both generations to fit their number of members, at most about `maxSteps` of them. The
-   * phases of cards do not change. @returns true when there is more to do; always false where buckets may have any size.
+   * Splits or merges buckets of both generations to fit their number of members, at most about `maxSteps` of them. The phases of
+   * cards do not change. @returns true when there is more to do; always false if buckets may have any size.
    */
   resize(ring: RingId, maxSteps: number): Promise<boolean>;
 
@@ -116,8 +114,8 @@ export interface Rings {
   ): Promise<{ readonly cardIds: readonly number[]; readonly nextPhase: number | null }>;
 
   /**
-   * Counts `members` again from the buckets of the generation in use, after buckets were lost. The count is dropped
-   * when the ring changes meanwhile.
+   * Counts `members` again from the buckets of the generation in use, after buckets were lost. The count is discarded when the
+   * ring changes meanwhile.
    */
   recount(ring: RingId): Promise<void>;
 

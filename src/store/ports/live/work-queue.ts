@@ -1,4 +1,4 @@
-// Port sections of live-store.ts: the due and running work of each task type: the queue, the retry lane, the slots and the
+// Port sections of live-store.ts for the due and running work of each task type: the queue, the retry lane, the slots and the
 // pauses, used by the workers, the leader and the operations on limits; and the manual list, which the operations and the
 // leader's trigger feeder fill. Workers claim its entries through the work queue.
 
@@ -13,7 +13,7 @@ import type { LANES, VERDICTS } from '../../../platform/meter.ts';
 /** The retry lane of a task type holds this many failing cards at most: about 20 MB. */
 export const MAX_RETRIES_WAITING = 200_000;
 
-/** Steps back of a clock up to this many milliseconds are waited out. */
+/** A clock that was set back by less than this, in milliseconds, changes no due times: the wait is short. */
 export const CLOCK_STEP_MS = 1_000;
 
 export type Lane = (typeof LANES)[number];
@@ -28,31 +28,28 @@ export interface WorkItem {
   readonly token: string;
 }
 
-/** A slot of a type's limit, of a claimed piece of work or of an order, whose calls count as polls do. */
+/** A slot of a type's limit, held by a claimed piece of work or by an order, whose calls count like polls. */
 export type Slot = Pick<WorkItem, 'member' | 'token'> & { readonly lane: Lane | 'order' };
 
-/** While orders wait for slots, claims of polls leave them their share for so long. */
+/** While orders wait for slots, claims of polls leave them their share for this long. */
 export const ORDERS_WAIT_MS = 1_500;
-/** Polls and orders that both wait take turns with an odd slot, in windows of so long. */
+/** Polls and orders that both wait take turns with an odd slot, in windows of this length. */
 const TURN_MS = 50;
 
-/** @returns the share of polls in slots that are free, while orders wait for some, too. */
+/** @returns the polls' share of the free slots while orders also wait. */
 export function pollsShare(free: number, nowMs: number): number {
   return Math.floor((free + (Math.floor(nowMs / TURN_MS) % 2)) / 2);
 }
 
 interface OrderSlots {
-  /** False: limits and pauses of record are not in force in this life of the store, so there are none. */
+  /** False: no recorded limits and pauses are in force in this life of the store, so there are no slots. */
   readonly inForce: boolean;
   readonly slots: readonly Slot[];
   /** Milliseconds until the last pause of the task type ends; 0 when it is not paused. */
   readonly pausedMs: number;
 }
 
-/**
- * @returns the item after its lease was prolonged. Its token follows from the one before, so that an answer that was lost loses
- * no lease.
- */
+/** @returns the item with a renewed lease. The new token is computed from the old one, so a lost answer loses no lease. */
 export function renewed(item: WorkItem, byMs: number): WorkItem {
   return { ...item, token: String(Number(item.token) + byMs) };
 }
@@ -64,19 +61,19 @@ export interface ClaimRequest {
   readonly leaseMs: number;
   /** True when the claim is for the trickle of calls to a dead interface; false when absent. */
   readonly trickle?: boolean;
-  /** Items whose slots are given back first, as release does; none when absent. */
+  /** Items whose slots are released first, as by `release`; none when absent. */
   readonly released?: readonly WorkItem[];
 }
 
 export interface Claim {
-  /** False: limits and pauses of record are not in force in this life of the store, so nothing was claimed. */
+  /** False: no recorded limits and pauses are in force in this life of the store, so nothing was claimed. */
   readonly inForce: boolean;
   readonly items: readonly WorkItem[];
   /** The store's time of the claim, epoch milliseconds; null without items. */
   readonly claimedAtMs: number | null;
   /**
-   * How long each card of lane `schedule` has been due, milliseconds: since its ring made it due, its last lease ended or it was
-   * returned. Empty when the claim was sent again: the due times are no longer known then.
+   * How long each card of lane `schedule` has been due, milliseconds: since its ring made it due, its last lease expired or it
+   * was returned. Empty when the claim was sent again: the due times are no longer known then.
    */
   readonly lateMs: readonly number[];
   /** Number of free slots of the fleet after this claim. */
@@ -88,7 +85,7 @@ export interface Claim {
 interface PauseRequest {
   readonly ms: number;
   readonly reason: string;
-  /** The worker that got the gateway's answer. */
+  /** The worker that received the gateway's answer. */
   readonly by: string;
 }
 
@@ -96,9 +93,9 @@ export interface Pause {
   readonly taskType: TaskType;
   readonly source: PauseSource;
   readonly reason: string;
-  /** The operator, or the worker that got the gateway's answer. */
+  /** The operator, or the worker that received the gateway's answer. */
   readonly by: string;
-  /** Of an operator's pause: its id in the records. null: the gateway's, or set by a release before 0.4.0, which kept no record. */
+  /** Record id of an operator's pause. null: the gateway's pause, or one of a release before 0.4.0, which kept no record. */
   readonly id: string | null;
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -107,9 +104,10 @@ export interface Pause {
 export interface Settlement {
   readonly item: WorkItem;
   /**
-   * done: the item leaves the queue. failed: it waits in the retry lane, see settle (in lane manual it leaves, without
-   * a retry). returned: it was never started and is due again at once in its lane (in lane manual at the head). early: the gateway does not allow it yet; it was not started, and waits in the retry lane for its waitMs
-   * without counting as a failure (in lane manual it leaves: its trigger waits).
+   * done: the item leaves the queue. failed: it waits in the retry lane, see settle (in lane manual it leaves, without a retry).
+   * returned: it was never started and is due again at once in its lane (in lane manual at the head). early: the gateway does not
+   * allow it yet; it was not started, and waits in the retry lane for its waitMs without counting as a failure (in lane manual it
+   * leaves: its trigger waits).
    */
   readonly verdict: (typeof VERDICTS)[number];
   /** The jitter of the backoff, uniform in [0, 1). */
@@ -123,7 +121,7 @@ export interface QueueCounts {
   readonly queueLength: number;
   /** Number of due entries that no worker holds. */
   readonly due: number;
-  /** How long the first of them has been due, milliseconds; 0 without one. */
+  /** How long the first of them has been due, milliseconds; 0 if none is due. */
   readonly waitedMs: number;
   /** Number of failing cards that are due for a retry. */
   readonly retryDue: number;
@@ -137,9 +135,9 @@ export interface QueueCounts {
   readonly maxConcurrency: number | null;
   /** The limit in force: the configured one (its default before it is set), or less while the leader has lowered it. */
   readonly effectiveConcurrency: number;
-  /** The limit that the leader has set, in force where it is below the configured one; null: none. */
+  /** The leader's limit, in force where it is below the configured one; null: none. */
   readonly leaderLimit: number | null;
-  /** False: limits and pauses of record are not in force in this life of the store, and no claim gets anything. */
+  /** False: no recorded limits and pauses are in force in this life of the store, so every claim is empty. */
   readonly inForce: boolean;
 }
 
@@ -152,16 +150,16 @@ export interface CardPlace {
   /** The card is in the retry lane; `before`: number of entries of the lane ahead of it. */
   readonly retry: { readonly atMs: number; readonly before: number } | null;
   readonly failuresInARow: number;
-  /** Of the given manual entries: the number of entries ahead of the first that waits, and whether one runs. */
+  /** About the given manual entries: the number of entries ahead of the first waiting one, and whether one runs. */
   readonly manual: { readonly waiting: { readonly before: number } | null; readonly running: boolean };
 }
 
 export interface RunningCount {
-  /** The stored text, which any client may have written; null without one. */
+  /** The stored text, which any client may have written; null: absent. */
   readonly shown: string | null;
-  /** Number of slots held, including slots whose lease has ended and that were not taken back yet. */
+  /** Number of held slots, including slots with an expired lease that were not taken back yet. */
   readonly held: number;
-  /** Number of held slots whose lease has not ended. */
+  /** Number of held slots with a valid lease. */
   readonly live: number;
 }
 
@@ -170,57 +168,56 @@ export interface LimitRecord extends LimitMemory {
   /** Why the effective limit is lower than the configured one; null while it is not. */
   readonly reason: string | null;
   readonly curve: readonly CurvePoint[];
-  /** What calls usually take; absent where an older version wrote it, null: not known yet. */
+  /** Usual duration of calls; absent if an older version wrote it; null: unknown so far. */
   readonly usual?: UsualLatency | null;
 }
 
-/** What has been set for a task type, with what the store needs to see whether it has changed since. */
+/** The values set for a task type, and the raw data by which the store detects a later change. */
 export interface StoredInForce extends SeenInForce {
   readonly stored: unknown;
 }
 
 export interface WorkQueue {
   /**
-   * Claims up to `max` items, never more than there are free slots. Takes back expired leases first (frees their slots,
-   * returns manual entries to the head of their list). While both manual and queued work is due, each gets half of the
-   * items. While other work is due, or was claimed within the last
-   * second, retries hold at most a tenth of the
-   * slots (on average over time, if that is not a whole number); otherwise they may hold all of them. A claim for the
-   * trickle takes retries only if nothing else is due. It takes nothing within a second of another such claim, unless a
-   * claim that is not for the trickle got work within that second. A claim that is sent twice with the same instanceId
-   * and claimNumber returns the same items. Claims nothing while the type is paused, and nothing before putInForce.
+   * Claims up to `max` items, never more than there are free slots. Takes back expired leases first (frees their slots, returns
+   * manual entries to the head of their list). While both manual and queued work is due, each gets half of the items. While other
+   * work is due, or was claimed within the last second, retries hold at most a tenth of the slots (on average over time, if that
+   * is not a whole number); otherwise they may hold all of them. A claim for the trickle takes retries only if nothing else is
+   * due. It takes nothing within a second of another such claim, unless a claim that is not for the trickle got work within that
+   * second. A claim that is sent twice with the same instanceId and claimNumber returns the same items. Claims nothing while the
+   * type is paused, and nothing before putInForce.
    */
   claim(taskType: TaskType, request: ClaimRequest): Promise<Claim>;
 
   /**
-   * Claims up to `max` slots for orders, under the same limit and pauses as polls. While polls are due, each gets half of the slots that
-   * are free; claims of polls leave the other half, for ORDERS_WAIT_MS after orders got fewer than they wanted.
+   * Claims up to `max` slots for orders, under the same limit and pauses as polls. While polls are due, each gets half of the
+   * free slots; claims of polls leave the other half, for ORDERS_WAIT_MS after orders got fewer than they wanted.
    * @param trickle as for `claim`
    */
   claimSlots(taskType: TaskType, max: number, leaseMs: number, trickle: boolean): Promise<OrderSlots>;
 
-  /** Gives slots back after the gateway call. Skips items that no longer own their slot. */
+  /** Releases slots after the gateway call. Skips items that no longer own their slot. */
   release(taskType: TaskType, items: readonly Slot[]): Promise<void>;
 
   /**
-   * Counts items again whose calls are in flight, in a life of the store that may have lost their slots: until release, or the end of
-   * their leases. Changes nothing where limits of record are in force.
+   * Counts items with calls in flight again, in a life of the store that may have lost their slots: until release, or the end of
+   * their leases. Changes nothing if recorded limits are in force.
    */
   hold(taskType: TaskType, items: readonly Slot[]): Promise<void>;
 
   /**
-   * Prolongs the leases of items whose result waits to be written, so that no worker takes their cards meanwhile. An item that no
-   * longer owns its lease is left alone. May be repeated with the same items. @returns the items to hand back from now on.
+   * Renews the leases of items whose result waits to be written, so that no worker takes their cards meanwhile. Skips an item
+   * that no longer owns its lease. May be repeated with the same items. @returns the items to hand back from now on.
    */
   renew(taskType: TaskType, items: readonly WorkItem[], byMs: number): Promise<readonly WorkItem[]>;
 
   /**
-   * Ends items whose result is durable, that failed, or that were never started. An item that no longer owns its lease
-   * (late worker, reset) is left alone and counted as fenced. Also releases slots that the items still hold. A failed
-   * card waits in the retry lane for random * baseMs * 2^(failures in a row - 1), and at least for its waitMs. Once
-   * that backoff reaches capMs (0: at once), or while the lane holds MAX_RETRIES_WAITING cards, the card is parked: it
-   * is neither in the queue nor in the lane, and its failures are remembered, until its ring makes it due again; an early one that finds
-   * the lane full is left to its ring, too.
+   * Ends items whose result is durable, that failed, or that were never started. An item that no longer owns its lease (late
+   * worker, reset) is skipped and counted as fenced. Also releases slots that the items still hold. A failed card waits in the
+   * retry lane for random * baseMs * 2^(failures in a row - 1), and at least for its waitMs. Once that backoff reaches capMs (0:
+   * at once), or while the lane holds MAX_RETRIES_WAITING cards, the card is parked: it is neither in the queue nor in the lane,
+   * and its failures are remembered, until its ring makes it due again; an early card that finds the lane full is left to its
+   * ring, too.
    */
   settle(
     taskType: TaskType,
@@ -240,22 +237,22 @@ export interface WorkQueue {
   counts(taskType: TaskType): Promise<QueueCounts>;
 
   /**
-   * Finds one card with a few look-ups, no matter how much work there is. @param manualEntries the card's entries of
-   * the manual list, which are searched among the first 100,000.
+   * Finds one card with a few look-ups, for any amount of work. @param manualEntries the card's entries of the manual list, which
+   * are searched among the first 100,000.
    */
   place(taskType: TaskType, cardId: number, manualEntries: readonly string[]): Promise<CardPlace>;
 
   /** @returns the running count that operators see, and the slots that it should show, read at the same instant. */
   runningCount(taskType: TaskType): Promise<RunningCount>;
 
-  /** @returns what has been set for the type, as it is in force. Read it before the record: see putInForce. */
+  /** @returns the values set for the type, as they are in force. Read it before the record: see putInForce. */
   inForce(taskType: TaskType): Promise<StoredInForce>;
 
   /**
-   * Puts the limits and the operators' pause of record into force, for this life of the store: until it restarts, fails over or
-   * loses its data. In a new life that is possible `slotsHeldAfterMs` after the first attempt, when workers hold the slots of calls in
-   * flight again. @returns false, and changes nothing, before that, and when something has changed since `seen` was read: then an
-   * operator has set something since, and the record that was read may be older.
+   * Puts the recorded limits and the operators' recorded pause into force, for this life of the store: until it restarts, fails
+   * over or loses its data. In a new life that is possible `slotsHeldAfterMs` after the first attempt, when workers hold the
+   * slots of calls in flight again. @returns false, and changes nothing, before that, and when a value has changed since `seen`
+   * was read: an operator's change since then may be newer than the record that was read.
    */
   putInForce(
     taskType: TaskType,
@@ -266,7 +263,7 @@ export interface WorkQueue {
 
   /** Lowers the limit in force to `limit` from the next claim on; null restores the configured limit. */
   setEffectiveConcurrency(taskType: TaskType, limit: number | null): Promise<void>;
-  /** @returns what a leader saved last; null when none did. */
+  /** @returns the record that a leader saved last; null: none. */
   limitRecord(taskType: TaskType): Promise<LimitRecord | null>;
   saveLimitRecord(taskType: TaskType, record: LimitRecord): Promise<void>;
 
@@ -274,10 +271,9 @@ export interface WorkQueue {
   resetSlots(taskType: TaskType): Promise<{ previous: number; current: number }>;
 
   /**
-   * Call regularly. Notices that the store's clock was set back, or that a server with a slow clock took over, and
-   * adjusts what would wait for the old time: due cards, retries, pauses. Workers continue with the work that they
-   * hold; what they held before the step and do not end within `leaseMs` is taken back. @returns milliseconds set back,
-   * or 0.
+   * Call regularly. Notices that the store's clock was set back, or that a server with a slow clock took over, and adjusts the
+   * times that would otherwise be too late: due cards, retries, pauses. Workers continue with the work that they hold; work that
+   * they held before the step is taken back if it does not end within `leaseMs`. @returns milliseconds set back, or 0.
    */
   followClock(taskType: TaskType, leaseMs: number): Promise<number>;
 
@@ -287,8 +283,8 @@ export interface WorkQueue {
   reap(taskType: TaskType): Promise<{ expiredSlots: number; healedFrom: number | null }>;
 
   /**
-   * Pauses claiming of the type fleet-wide, as the gateway asks. A new pause can only prolong the gateway's pause in force. Operators'
-   * pauses are of record, and putInForce sets them. Neither kind hides or shortens the other.
+   * Pauses claiming of the type fleet-wide, as the gateway asks. A new pause can only prolong the gateway's pause in force.
+   * Operators' pauses are recorded, and putInForce sets them. Neither kind hides or shortens the other.
    */
   pause(taskType: TaskType, pause: PauseRequest): Promise<void>;
 

@@ -1,6 +1,6 @@
-// Port section of record-store.ts: alert rules, their alerts, and the webhook notifications that are to be delivered.
-// Only the evaluator on the leader fires and resolves alerts; every method is safe when two instances call it at once.
-// The database's clock decides what is due and how old something is.
+// Port section of record-store.ts: alert rules, their alerts, and the webhook notifications to deliver. Only the evaluator on the
+// leader fires and resolves alerts; every method is safe when two instances call it at once. The database's clock decides due
+// times and ages.
 import type { AlertCause } from '../../../domain/alerts/alert-cause.ts';
 import type {
   AlertRule,
@@ -24,7 +24,7 @@ export interface AlertNotification {
   readonly status: NotificationStatus;
   /** Number of attempts so far. */
   readonly attempts: number;
-  /** Error of the last attempt that failed; it stays when a later attempt succeeds. */
+  /** Error of the last failed attempt; kept when a later attempt succeeds. */
   readonly lastError: string | null;
 }
 
@@ -42,7 +42,7 @@ export interface AlertHistoryItem extends Alert {
 export interface HistoryFilter {
   readonly ruleId: number | null;
   readonly state: AlertState | null;
-  /** Alerts that fired at this time or later, and before that one; absent: at any time. */
+  /** Start and end of the time in which the alert fired; absent: at any time. */
   readonly sinceMs?: number | null;
   readonly untilMs?: number | null;
 }
@@ -80,22 +80,21 @@ export interface AlertRecords {
   rules(slice: Slice): Promise<SliceOf<AlertRule>>;
   rule(id: number): Promise<AlertRule | null>;
   /**
-   * Changes a rule under a lock: no other change can come between reading the rule, `change`, and the write. A changed
-   * condition ends the cooldown. @returns null for an unknown id.
+   * Changes a rule under a lock: no other change can come between reading the rule, `change`, and the write. A changed condition
+   * ends the cooldown. @returns null for an unknown id.
    */
   updateRule(id: number, change: (rule: AlertRule) => AlertRuleFields): Promise<AlertRule | null>;
   /**
-   * Deletes a rule. Its alerts stay in the history; the next evaluation resolves one that fires. @returns false for an
-   * unknown id.
+   * Deletes a rule. Its alerts stay in the history; the next evaluation resolves a firing one. @returns false for an unknown id.
    */
   deleteRule(id: number): Promise<boolean>;
 
   /** @returns alerts, newest first. */
   history(filter: HistoryFilter, slice: Slice): Promise<SliceOf<AlertHistoryItem>>;
   alert(id: number): Promise<AlertHistoryItem | null>;
-  /** Records who acknowledged a firing alert; the first acknowledgement wins. Does nothing to a resolved alert. */
+  /** Records who acknowledged a firing alert; the first acknowledgement wins. Has no effect on a resolved alert. */
   acknowledge(id: number, by: string, reason: string): Promise<void>;
-  /** @returns firing alerts by rule type and task type; combinations without any are left out. */
+  /** @returns the number of firing alerts by rule type and task type; without empty combinations. */
   firing(): Promise<FiringCount[]>;
 
   /** @returns every rule that may fire or resolve. */
@@ -114,9 +113,10 @@ export interface AlertRecords {
 
 export interface OutageRecords {
   /**
-   * Records an outage of the stores as an alert of no rule, unless one is open already, and adds the notices that were sent without
-   * the record store. `notices` null: none was; who opens it queues one for each receiver of the rules.
-   * @returns whether this call opened it; null: another call does so right now.
+   * Records an outage of the stores as an alert without a rule, unless one is open already, and adds the notices that were sent
+   * without the record store. `notices` null: none was sent; the instance that opens the outage queues one for each receiver of
+   * the rules.
+   * @returns whether this call opened it; null: another call is opening it right now.
    */
   open(outage: {
     readonly cause: AlertCause;
@@ -124,13 +124,14 @@ export interface OutageRecords {
     readonly notices: readonly OutageNotice[] | null;
   }): Promise<{ readonly id: number; readonly isNew: boolean } | null>;
   /**
-   * Ends the open outage if it began at least `leastAgeMs` ago, and queues a notice of its end for each receiver of its beginning.
-   * @param okMs for how long both stores have answered. @returns whether one was open.
+   * Ends the open outage if it began at least `leastAgeMs` ago, and queues a notice of its end for each receiver of its
+   * beginning.
+   * @param okMs how long both stores have answered. @returns whether one was open.
    */
   close(okMs: number, leastAgeMs: number): Promise<boolean>;
 }
 
-/** A notification that an instance sent, or tried to send, while the record store was away. */
+/** A notification that an instance sent, or tried to send, while the record store was down. */
 export interface OutageNotice {
   readonly url: string;
   readonly secrets: readonly string[];
@@ -140,18 +141,18 @@ export interface OutageNotice {
   readonly status: 'delivered' | 'pending' | 'failed';
   readonly attempts: number;
   readonly lastError: string | null;
-  /** As in DeliveryOutcome. */
+  /** See DeliveryOutcome. */
   readonly answered: boolean;
 }
 
 export interface NewSilence extends SilenceScope {
   readonly reason: string;
   readonly by: string;
-  /** When the silence ends: in so many seconds by the database's clock, or at a time in epoch milliseconds. */
+  /** When the silence ends: in this many seconds by the database's clock, or at a time in epoch milliseconds. */
   readonly ends: { readonly inSeconds: number } | { readonly atMs: number };
 }
 
-/** Silences in force. A silence that has ended is not found any more. */
+/** Silences in force. Ended silences are not returned. */
 export interface SilenceRecords {
   /** @returns the silences in order of id. */
   list(): Promise<Silence[]>;
@@ -170,11 +171,11 @@ export interface WebhookDelivery {
   readonly messageId: string;
   readonly event: NotificationEvent;
   readonly url: string;
-  /** Notifications with the same key go out in one message; null: in a message of its own. */
+  /** Notifications with the same key go out in one message; null: in a separate message. */
   readonly groupKey: string | null;
   /** The rule's signing keys, newest first; if empty, the keys of the configuration sign. */
   readonly secrets: readonly string[];
-  /** null: by the host of the URL. */
+  /** Name of the receiver template; null: chosen by the host of the URL. */
   readonly format: string | null;
   readonly alert: Alert;
 }
@@ -185,18 +186,18 @@ export type DeliveryOutcome =
       readonly status: 'pending';
       readonly retryInMs: number;
       readonly error: string;
-      /** With 2xx, but not as a receiver does that took the message: a person may have seen it. */
+      /** Answered with 2xx but without confirmation: a person may have seen the message. */
       readonly answered: boolean;
     }
   | { readonly status: 'failed'; readonly error: string };
 
 export interface WebhookOutbox {
   /**
-   * Claims due notifications for `leaseMs`, the longest due first: at most `limit` messages now, and never more
-   * than `limitPerUrl` claimed at the same time for one URL. The notifications of an alert go out in order: its resolution
-   * waits until its firing is delivered or has failed; a firing that was answered fails when it is to wait for another attempt then. A claim that is not settled ends with its lease, and the
-   * notification is due again. The firing of a silenced alert is held until the silence ends, unless an attempt was
-   * made before the silence began.
+   * Claims due notifications for `leaseMs`, the longest due first: at most `limit` messages now, and never more than
+   * `limitPerUrl` claimed at the same time for one URL. The notifications of an alert go out in order: its resolution waits until
+   * its firing is delivered or has failed; a firing that was answered fails then, instead of waiting for another attempt. A claim
+   * that is not settled ends with its lease, and the notification is due again. The firing of a silenced alert is held until the
+   * silence ends, unless an attempt was made before the silence began.
    */
   claim(request: { limit: number; limitPerUrl: number; leaseMs: number }): Promise<WebhookDelivery[]>;
   /** Ends an attempt of one message. @returns the ids whose claim the attempt still held. */
@@ -205,10 +206,10 @@ export interface WebhookOutbox {
     outcome: DeliveryOutcome,
   ): Promise<readonly number[]>;
   /**
-   * Makes the failed notifications of an alert due for one more attempt now, at the URL that its rule has now.
+   * Makes the failed notifications of an alert due for one more attempt now, at the current URL of its rule.
    * @returns their number.
    */
   redeliver(alertId: number): Promise<number>;
-  /** @returns the number of notifications that are still to be delivered. */
+  /** @returns the number of undelivered notifications that will be tried. */
   pending(): Promise<number>;
 }

@@ -1,5 +1,4 @@
-// The audit trail as the engine sees it: records changes that the daemon makes itself. Implemented by
-// operations/audit.ts.
+// The audit trail as the engine uses it: records changes that the daemon itself makes. Implemented by operations/audit.ts.
 import type { Actor, AuditChange, AuditEntry } from '../../../domain/audit.ts';
 import type { RecordStore } from './record-store.ts';
 

@@ -4,7 +4,7 @@
 import type { MonthCalendar } from '../../../domain/cards/month-calendar.ts';
 import type { CleanupBounds, CleanupConfig, CleanupTarget } from '../../../domain/cleanup.ts';
 
-/** What a run would remove from one enabled target. */
+/** The rows that a run would remove from one enabled target. */
 export interface CleanupPlanItem extends CleanupBounds {
   readonly id: number;
   readonly target: CleanupTarget;
@@ -22,12 +22,10 @@ export interface CleanupPlan {
 
 export interface CleanupItem {
   readonly target: CleanupTarget;
-  /**
-   * Rows that had expired when the run began (see CleanupPlanItem.estimated); once done, the rows that were removed.
-   */
+  /** Rows that had expired when the run began (see CleanupPlanItem.estimated); after the run, the removed rows. */
   readonly total: number;
   readonly deleted: number;
-  /** Why the target could not be cleaned; null without an error. */
+  /** Why the target could not be cleaned; null: no error. */
   readonly error: string | null;
 }
 
@@ -69,13 +67,13 @@ export interface CleanupRecords {
   /** @returns false when a run is running, or when one was begun for the same scheduled time. */
   begin(runId: string, plan: CleanupPlan, scheduledForMs: number | null): Promise<boolean>;
   step(): Promise<CleanupStep>;
-  /** Gives up the current target of the running run: the run continues with the others and ends as failed. */
+  /** Ends the work on the current target of the running run: the run continues with the others and ends as failed. */
   skipTarget(error: string): Promise<void>;
   /**
-   * Gives up every unfinished target of the running run: no further row is removed, and the run ends as failed with the
+   * Ends the work on every unfinished target of the running run: no further row is removed, and the run ends as failed with the
    * next step. @returns false when no run is running.
    */
   cancel(reason: string): Promise<boolean>;
-  /** @returns the running run, else the last one; null before the first run. */
+  /** @returns the running run, otherwise the last one; null before the first run. */
   latest(): Promise<CleanupRun | null>;
 }

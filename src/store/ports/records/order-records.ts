@@ -1,28 +1,28 @@
-// Port section of record-store.ts: orders to stop and to resume cards, as a queue. An order is a row: the stop of a card that is
-// requested, or a card that waits in a run to be resumed. Readings, operators, runs and the turn of a month put orders there; the
-// order workers of all instances take them (docs/decisions/0051-orders-are-a-queue.md).
+// Port section of record-store.ts: orders to stop and to resume cards, as a queue. An order is a row: the requested stop of a
+// card, or a card that waits in a run to be resumed. Readings, operators, runs and the turn of a month add orders; the order
+// workers of all instances take them (docs/decisions/0051-orders-are-a-queue.md).
 import type { CardMembership, NamedCard } from '../../../domain/cards/card.ts';
 import type { HoldReason, StopMode, StopRules } from '../../../domain/stops/stop.ts';
 
-/** An order that is taken: its card as it was then, and who ordered it. */
+/** An order that was taken: its card at that time, and who ordered it. */
 export interface Order extends NamedCard, CardMembership {
   readonly kind: 'stop' | 'resume';
-  /** An operator released or ordered the stop, or the card waits in a run. Otherwise a reading ordered it. */
+  /** An operator released or ordered the stop, or the card waits in a run. False: a reading ordered the stop. */
   readonly isOperators: boolean;
 }
 
-/** Which orders are taken. */
+/** Which orders to take. */
 export interface OrderTurn {
   readonly most: number;
   /** Resumes that come before all stops; the others come after them. */
   readonly resumesFirst: number;
   readonly stops: boolean;
-  /** In mode observe no stops are taken; a mode that was set for the whole fleet is in force instead. */
+  /** In mode observe no stops are taken; a mode set for the whole fleet overrides this one. */
   readonly mode: StopMode;
   readonly resumes: boolean;
 }
 
-/** What became of a stop that a reading wants. `isNew`: it was not so before. */
+/** The state of a stop that a reading wants. `isNew`: the state has changed. */
 export type WantedStop = { readonly cardId: number; readonly iccid: string } & (
   | { readonly state: 'ordered' }
   | { readonly state: 'observed'; readonly isNew: boolean }
@@ -31,9 +31,9 @@ export type WantedStop = { readonly cardId: number; readonly iccid: string } & (
 
 export interface OrderRecords {
   /**
-   * Orders the stops of cards that are over their package, that are not known as stopped and that nothing spares; stops that the rules
-   * hold back are held or observed instead. @param month the present one, YYYY-MM
-   * @param isPolled whether stops are asked for a card at all
+   * Orders stops for cards that are over their package, not known as stopped and not exempt; stops that the rules hold back are
+   * held or observed instead. @param month the current one, YYYY-MM
+   * @param isPolled whether a card may be stopped at all
    */
   want(
     cardIds: readonly number[],
@@ -41,11 +41,11 @@ export interface OrderRecords {
     rules: StopRules,
     isPolled: (card: CardMembership) => boolean,
   ): Promise<readonly WantedStop[]>;
-  /** @returns how many orders are due, at most `most`. */
+  /** @returns the number of due orders, at most `most`. */
   due(turn: Omit<OrderTurn, 'resumesFirst'>): Promise<number>;
   /**
-   * Takes orders that are due; no other call takes them within `leaseMs`. Stops that operators ordered come first, then in turn those
-   * of cards over their package and those that operators released, then resumes, of which `resumesFirst` come before all.
+   * Takes due orders; no other call takes them within `leaseMs`. Stops that operators ordered come first, then in turn stops of
+   * cards over their package and stops that operators released, then resumes; `resumesFirst` of the resumes come before all.
    */
   take(turn: OrderTurn, leaseMs: number): Promise<readonly Order[]>;
 }

@@ -44,7 +44,7 @@ export interface RecordStore {
    * keep it short.
    */
   inTurn<T>(work: (records: RecordStore) => Promise<T>): Promise<T>;
-  /** @returns the same records over at most so many of the connections at a time; `close` of either closes both. */
+  /** @returns the same records over at most this many connections at a time; `close` of either closes both. */
   bounded(connections: number): RecordStore;
   ping(): Promise<void>;
   /** The database's own clock, epoch milliseconds. */
@@ -58,9 +58,9 @@ export interface RecordStore {
   fleet(): Promise<Fleet>;
   /** @returns the state of the database server. */
   server(): Promise<RecordServer>;
-  /** @returns what its user may not do of what cardpoll does. */
+  /** @returns the rights that cardpoll needs and its user lacks. */
   lackedRights(): Promise<LackedRights>;
-  /** @returns who holds the locks that keep daemons from the tables of the schedule, the longest transaction first. */
+  /** @returns the sessions whose locks keep daemons from the tables of the schedule, the longest transaction first. */
   lockHolders(): Promise<readonly LockHolder[]>;
   close(): Promise<void>;
 }
@@ -69,37 +69,37 @@ export interface RecordStore {
 export interface LackedRights {
   /** '' when it lacks none. */
   readonly role: string;
-  /** Without these nothing is polled. */
+  /** Without these no monthly partition is created or dropped, which is the leader's work. */
   readonly always: readonly LackedRight[];
   /** Without these no monthly partition is made or dropped, which the leader does. */
   readonly monthly: readonly LackedRight[];
 }
 
 interface LackedRight {
-  /** In the words in which the database would refuse. */
+  /** The words in which the database would refuse. */
   readonly message: string;
   /** A sentence that ends with the statement that grants it. */
   readonly remedy: string;
 }
 
 export interface LockHolder {
-  /** The table that is waited for. */
+  /** The table whose lock is awaited. */
   readonly table: string;
   /** 0: a prepared transaction, which has no session. */
   readonly pid: number;
   /** User and program. */
   readonly name: string;
-  /** For how long its transaction has been open; null: not known, for a session of another user. */
+  /** How long its transaction has been open; null: unknown, for a session of another user. */
   readonly openMs: number | null;
-  /** Its present or last statement, which may hold secrets; null: not known. */
+  /** Its current or last statement, which may contain secrets; null: unknown. */
   readonly query: string | null;
-  /** The SQL that ends it; null: its id is not known here. */
+  /** The SQL that ends it; null: its id is unknown here. */
   readonly remedy: string | null;
 }
 
 /**
- * The time for what cannot be undone: the earlier of the record store's clock and another one, epoch milliseconds. If one of
- * them is ahead, nothing is done early.
+ * The time for irreversible actions: the earlier of the record store's clock and another one, epoch milliseconds. If one of them
+ * is ahead, nothing is done early.
  */
 export async function earlierTime(
   other: { now(): number | Promise<number> },
@@ -112,22 +112,22 @@ export interface RecordServer {
   readonly majorVersion: number;
   /** Product and version, such as `PostgreSQL 17.12`; for display. */
   readonly software: string;
-  /** Connections for ordinary users; the next fields count the connections in use and those of daemons. */
+  /** Connections for ordinary users. The next fields count the connections in use, and those of daemons. */
   readonly maxConnections: number;
   readonly connections: number;
   readonly ownConnections: number;
-  /** Why it takes no writes: it is a standby, or set to read only. null: it takes them. */
+  /** Why it accepts no writes: it is a standby, or set to read only. null: it accepts them. */
   readonly readOnlyBy: 'standby' | 'setting' | null;
   /** True when commits wait for a standby; `standbys` counts the connected ones. */
   readonly waitsForStandby: boolean;
   readonly standbys: number;
-  /** What keeps vacuum from removing dead rows of the database: the ten oldest, the oldest first. */
+  /** The sessions and slots that keep vacuum from removing dead rows of the database: the ten oldest, the oldest first. */
   readonly snapshots: readonly HeldSnapshot[];
   /** Months (YYYY-MM) whose usage can be written, ascending. */
   readonly usageMonths: readonly string[];
-  /** What the database takes on disk. */
+  /** Size of the database on disk. */
   readonly databaseBytes: number;
-  /** What the usage records of each month (YYYY-MM) take, ascending; without months that have none. */
+  /** Size of the usage records of each month (YYYY-MM), ascending; without months that have none. */
   readonly usageRecords: ReadonlyArray<{ readonly month: string; readonly bytes: number }>;
 }
 
@@ -135,9 +135,9 @@ export interface HeldSnapshot {
   readonly kind: 'session' | 'prepared' | 'slot' | 'standby';
   /** User and program of a session, the name of a prepared transaction or of a replication slot. */
   readonly name: string;
-  /** For how long its transaction has been open; null: not known, for a slot, a standby, or a session of another user. */
+  /** How long its transaction has been open; null: unknown, for a slot, a standby, or a session of another user. */
   readonly openMs: number | null;
-  /** Transactions that have begun since. */
+  /** Number of transactions that have begun since. */
   readonly transactions: number;
   /** The SQL that ends it; null: it is ended elsewhere. */
   readonly remedy: string | null;
@@ -162,14 +162,14 @@ export interface Migrations {
   up(onBegin?: (id: string) => void): Promise<string[]>;
 }
 
-/** Until when (epoch milliseconds) the ring of a config had handed out what was due, and workers had taken it. */
+/** Until when (epoch milliseconds) a config's ring had handed out its due cards, and workers had taken them. */
 export interface RingMark {
   readonly configId: number;
   readonly taskType: TaskType;
   readonly handedOutMs: number;
 }
 
-/** Polling configs, what operators have set for a task type (limit and pause), and how far the rings came. */
+/** Polling configs, operators' values for each task type (limit and pause), and the positions of the rings. */
 export interface ConfigRecords {
   list(): Promise<PollingConfig[]>;
   create(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig>;
@@ -177,26 +177,23 @@ export interface ConfigRecords {
   update(id: number, patch: Partial<Omit<PollingConfig, 'id'>>): Promise<PollingConfig | null>;
   /** @returns the removed config, or null for an unknown id. */
   remove(id: number): Promise<PollingConfig | null>;
-  /**
-   * @returns the limits and the operators' pauses of record; the live store has what is in force (store/ports/in-force.ts). A maintenance
-   * window of the whole fleet is a pause; of several the one that ends last counts.
-   */
+  /** @returns the recorded limits and operators' pauses; the live store has those in force (store/ports/in-force.ts). */
   ofRecord(): Promise<Record<TaskType, OfRecord>>;
   setConcurrency(taskType: TaskType, max: number): Promise<void>;
-  /** Pauses task types from now, in place of the operators' pauses before. */
+  /** Pauses task types from now. Replaces earlier pauses of operators. */
   pause(
     taskTypes: readonly TaskType[],
     pause: { readonly seconds: number; readonly reason: string; readonly by: string },
   ): Promise<void>;
   endPauses(taskTypes: readonly TaskType[]): Promise<void>;
-  /** @returns the marks of all rings that were saved, for a live store that lost its rings. */
+  /** @returns the saved marks of all rings, for a live store that lost its rings. */
   ringMarks(): Promise<RingMark[]>;
-  /** Saves marks; leaves out configs that are gone. */
+  /** Saves marks; skips configs that are gone. */
   saveRingMarks(marks: readonly RingMark[]): Promise<void>;
 }
 
 export interface FoldBackRequest {
-  /** The present month, YYYY-MM. */
+  /** The current month, YYYY-MM. */
   readonly present: string;
   /** The last month (YYYY-MM) that has begun in any time zone; usage of later months is folded back. */
   readonly latest: string;
@@ -204,15 +201,14 @@ export interface FoldBackRequest {
   readonly limit: number;
 }
 
-/** The results of polls. */
-/** What of a batch of outcomes was not written. */
+/** The parts of a batch of outcomes that were not written. */
 export interface NotWritten {
   /**
    * Cards whose usage was not written, because a newer state exists (UsageChange.basedOnReadAtMs did not match) or because the
    * reading is more than an hour ahead of the store's clock. The rest of their outcomes is written.
    */
   readonly staleUsage: readonly number[];
-  /** Cards that have another ICCID by now than the one that was called: nothing of such an outcome is written. */
+  /** Cards whose ICCID is no longer the one that was called: nothing of such an outcome is written. */
   readonly otherIccid: readonly number[];
 }
 
@@ -224,8 +220,8 @@ export interface ResultRecords {
   write(outcomes: readonly PollOutcome[]): Promise<NotWritten>;
 
   /**
-   * Adds usage of months that have not begun to the present month, and moves stops of those months there too. Works in
-   * order of card id, is idempotent, and is safe while others write. @returns the ids of the cards, ascending.
+   * Adds usage of months that have not begun to the current month, and moves stops of those months there too. Works in order of
+   * card id, is idempotent, and is safe while others write. @returns the ids of the cards, ascending.
    */
   foldBack(request: FoldBackRequest): Promise<readonly number[]>;
 

@@ -1,21 +1,21 @@
-// Port section of record-store.ts: cards that are resumed again, in runs.
+// Port section of record-store.ts: runs that resume stopped cards.
 //
-// A run has the cards that its selection had when the run was made: what is decided about a card later stays. They are handed
-// out as they are resumed, some thousand at a time, and each is due from then on. An order worker resumes it, once: the
-// claim of a call is a lease, as that of a stop is.
+// A run has the cards that matched its selection when it was created; later decisions about a card do not change it. The cards
+// are handed out as they are resumed, some thousand at a time, and each is due from then on. An order worker resumes it, once:
+// the claim of a call is a lease, as for a stop.
 import type { Actor, AuditEntry } from '../../../domain/audit.ts';
 import type { NamedCard } from '../../../domain/cards/card.ts';
 import type { AskedCard } from './stop-records.ts';
 
 /**
- * The cards of a run: a list, or what cardpoll stopped since a time and is stopped now, or may be: the stop was called and is
- * not confirmed yet. A stop that an operator ordered is not cardpoll's.
+ * The cards of a run: a list, or the cards that cardpoll stopped since a time and that are stopped now, or may be: the stop was
+ * called and is not confirmed yet. Stops that an operator ordered are not cardpoll's.
  */
 export type ResumeSelection =
   | { readonly cardIds: readonly number[] }
   | { readonly sinceMs: number; readonly carrierId: number | null };
 
-/** What cardpoll stopped by itself in the month before the one that begins (YYYY-MM), and is stopped now. */
+/** Cards that cardpoll stopped by itself in the month before the new one (YYYY-MM), and that are stopped now. */
 export interface MonthSelection {
   readonly beginning: string;
 }
@@ -35,20 +35,20 @@ export interface ResumeRun {
   readonly reason: string;
   readonly by: string;
   readonly stopAgain: boolean;
-  /** What it was made from; null: from a list. */
+  /** Start of the stops that it was made from; null: made from a list. */
   readonly sinceMs: number | null;
   readonly carrierId: number | null;
-  /** Number of its cards (as expected while they are handed out), and of those that wait, by how they ended. */
+  /** Number of its cards (as expected while they are handed out), of the waiting ones, and of the others by their end. */
   readonly total: number;
   readonly waiting: number;
   readonly resumed: number;
-  /** The gateway showed the card running, and no call of the run explains it. */
+  /** The gateway showed the card running without a call of the run. */
   readonly alreadyRunning: number;
   readonly failed: number;
   readonly cancelled: number;
-  /** Cards that were expected and are not in it: unknown, waiting in another run, or not stopped any more. */
+  /** Expected cards that are not in it: unknown, waiting in another run, or not stopped any more. */
   readonly skipped: number;
-  /** Some of those that failed, or that an order took out of it. */
+  /** Some of the cards that failed, or that an order took out of it. */
   readonly notResumed: readonly NotResumed[];
   readonly createdAtMs: number;
   readonly cancelledAtMs: number | null;
@@ -82,10 +82,10 @@ export interface ResumeRecords {
   preview(
     selection: ResumeSelection | MonthSelection,
   ): Promise<{ readonly total: number; readonly skipped: number }>;
-  /** Makes a run that has no cards yet: `handOut` hands them out. Cards that wait in another run are skipped. */
+  /** Creates a run without cards: `handOut` adds them. Cards that wait in another run are skipped. */
   create(request: ResumeRequest): Promise<ResumeRun>;
   /**
-   * Makes the run of a month that begins, once. Its cards are handed out over the next `spreadMs`.
+   * Creates the run of a new month, once. Its cards are handed out over the next `spreadMs`.
    * @returns null when the month has its run.
    */
   createForMonth(selection: MonthSelection, expected: number, spreadMs: number): Promise<ResumeRun | null>;
@@ -101,21 +101,21 @@ export interface ResumeRecords {
   find(id: string): Promise<ResumeRun | null>;
   /** @returns the latest runs, latest first. */
   latest(limit: number): Promise<readonly ResumeRun[]>;
-  /** From now on no card that waits is resumed; a call that is being made ends normally. @returns null for an unknown id. */
+  /** From now on no waiting card is resumed; a call in flight ends normally. @returns null for an unknown id. */
   cancel(id: string): Promise<ResumeRun | null>;
 
   /** Claims the right to resume a card that waits in a run. @param isStopped as the gateway shows the SIM of `card`. */
   claim(card: AskedCard, isStopped: boolean, leaseMs: number): Promise<ResumeClaim>;
   /**
-   * Call when the gateway shows the card running. The card is no longer stopped, its last stop is `resumed` (also one that
-   * was requested before the run and not confirmed), and the audit trail has it, in one transaction.
+   * Call when the gateway shows the card running. In one transaction, marks the card as not stopped and its last stop as
+   * `resumed` (also one that was requested before the run and not confirmed), and writes an audit entry.
    * @returns the entry; null when the card does not wait in the run any more, or has another SIM.
    */
   complete(card: NamedCard, runId: string, month: string): Promise<AuditEntry | null>;
   /**
    * Call when the gateway acknowledged the call and does not show the card running. @param pendingForMs as for a stop
-   * @returns whether the card ended as failed: it was refused, or acknowledged without effect, too often; false also when
-   * another caller has the claim.
+   * @returns whether the card ended as failed: it was refused, or acknowledged without effect, too often; false also when another
+   * caller has the claim.
    */
   acknowledge(cardId: number, runId: string, attempt: number, pendingForMs?: number | null): Promise<boolean>;
   /**

@@ -1,5 +1,5 @@
-// Port sections of record-store.ts: the stops of cards over their package, and what decides about all stops of the fleet: the
-// mode, the number of recent stops, and a jump of the fleet's readings.
+// Port sections of record-store.ts: the stops of cards over their package, and the facts that decide about all stops of the
+// fleet: the mode, the number of recent stops, and a jump of the fleet's readings.
 
 import type { AuditEntry } from '../../../domain/audit.ts';
 import type { NamedCard } from '../../../domain/cards/card.ts';
@@ -16,17 +16,17 @@ import type {
   StopState,
 } from '../../../domain/stops/stop.ts';
 
-/** A stop that the gateway acknowledged and does not show. */
+/** A stop that the gateway acknowledged but does not show. */
 export interface UnconfirmedStop {
-  /** How many calls were acknowledged without effect. */
+  /** Number of calls that were acknowledged without effect. */
   readonly calls: number;
   /** Milliseconds until the next call is allowed. */
   readonly retryInMs: number;
 }
 
-/** A card whose status was asked. */
+/** A card with a known status at the gateway. */
 export interface AskedCard extends NamedCard {
-  /** The gateway shows that it works on the card, and how long that may take; absent or null: it does not. */
+  /** How long the vendor's reported work on the card may take; absent or null: none in progress. */
   readonly pendingForMs?: number | null;
 }
 
@@ -36,9 +36,9 @@ export type StopClaim =
       readonly state: 'granted' | 'unresolved';
       /** YYYY-MM; the stop of an operator may be of an earlier month. */
       readonly month: string;
-      /** Fences the claim: who held an earlier one, and wakes up late, changes nothing. */
+      /** Fences the claim: the holder of an earlier one that resumes late changes nothing. */
       readonly attempt: number;
-      /** The vendor worked on the last call as long as it may, without effect; so many calls had none. */
+      /** Number of calls without effect, if the vendor has worked on the last call for the longest allowed time. */
       readonly overdueCalls?: number;
     }
   | { readonly state: 'pending' } // the vendor works on the card, as it says
@@ -50,10 +50,10 @@ export type StopClaim =
   | { readonly state: 'not_over' } // unknown card, within its present allowance, or its usage is in doubt
   | { readonly state: 'done' } // stopped once in this month with this SIM and allowance, resumed, or dismissed
   | { readonly state: 'observed'; readonly isNew: boolean } // stops are only observed
-  /** Waits for the end of its cause, or for an operator. `isNew`: this claim made it so. */
+  /** Waits for the end of its cause, or for an operator. `isNew`: this claim caused it. */
   | { readonly state: 'held'; readonly heldBy: HoldReason; readonly isNew: boolean };
 
-/** The current state of a stop; there is at most one for each card and month. */
+/** The current state of a stop; at most one for each card and month. */
 export interface CardStop {
   /** Month of the usage, YYYY-MM. */
   readonly month: string;
@@ -71,16 +71,16 @@ export interface CardStop {
   readonly lastError: string | null;
   /** Why it waits; null unless held. */
   readonly heldBy: HoldReason | null;
-  /** What ends that; null unless held. */
+  /** The event that ends the hold; null unless held. */
   readonly heldFor: HoldEnd | null;
-  /** When its cause is over; null: not known yet, an operator decides, or it is not held. */
+  /** When the hold ends; null: unknown so far, an operator decides, or the stop is not held. */
   readonly heldUntilMs: number | null;
   /** The operator who released, dismissed or ordered it, and why; null: cardpoll's own decision. */
   readonly orderedBy: string | null;
   readonly reason: string | null;
-  /** It is resumed, and may be stopped again in the month by a reading taken after that. */
+  /** The card is resumed, and a reading taken after that may stop it again in the month. */
   readonly stopAgain: boolean;
-  /** Since when the vendor works on it, as it says, and until when at most; null: it does not. */
+  /** Since when, and until when at most, the vendor works on it; null: no work in progress. */
   readonly pendingSinceMs: number | null;
   readonly pendingUntilMs: number | null;
 }
@@ -97,7 +97,7 @@ export interface StopFilter {
   readonly state: (typeof STOP_FILTERS)[number] | null;
   /** Stops that were completed, or requested, at this time or later. */
   readonly sinceMs: number | null;
-  /** Before this time; absent: at any time since. */
+  /** Before this time; absent: no end. */
   readonly untilMs?: number | null;
   readonly carrierId: number | null;
 }
@@ -108,17 +108,20 @@ export interface StopDecision {
   readonly reason: string;
 }
 
-/** Cards that are over their package, run, and have nothing open (migration 0014 has the definition). */
+/** Cards that run over their package with no open stop (migration 0014 has the definition). */
 interface OverRunning {
   /** Up to OVER_RUNNING_COUNTED. */
   readonly count: number;
-  /** When the last walk over all cards ended. A card that is stopped since does not count; one that went over since may be missing. */
+  /**
+   * When the last walk over all cards ended. Cards stopped since then are excluded; cards that went over since then may be
+   * missing.
+   */
   readonly atMs: number;
   /** The first of them. */
   readonly cardIds: readonly number[];
 }
 
-/** Why a card that is over its package runs: no stop is open, or an operator spared it. And what became of its stop, if any. */
+/** Why a card that is over its package runs: no stop is open, or an operator spared it. And the state of its stop, if any. */
 export interface RunsOver {
   readonly why: 'over_running' | 'spared';
   readonly stop: StopState | null;
@@ -129,28 +132,28 @@ export interface StopRecords {
   ofCard(cardId: number, limit: number): Promise<readonly CardStop[]>;
   /** @returns one page of the matching stops, latest first, and their number. */
   list(filter: StopFilter, slice: Slice): Promise<SliceOf<ListedStop>>;
-  /** @param month the present one, YYYY-MM @returns null: the card is not over, does not run, or a stop is open. */
+  /** @param month the current one, YYYY-MM @returns null: the card is not over, does not run, or a stop is open. */
   runsOver(cardId: number, month: string): Promise<RunsOver | null>;
   /**
-   * Claims the right to stop a card that the gateway shows running, if the current records say that it is over its
-   * package, or an operator ordered the stop. A card is stopped at most once a month, unless it has another SIM or a larger
-   * allowance since, or a run resumed it and allowed another stop. A held stop is judged again when its cause is over and the
-   * card was read after that. The claim lasts for `leaseMs`. The
-   * rules are judged and the stop is counted in the same statement, so that all instances together keep the budget.
+   * Claims the right to stop a card that the gateway shows running, if the current records say that it is over its package, or an
+   * operator ordered the stop. A card is stopped at most once a month, unless it has got another SIM or a larger allowance, or a
+   * run resumed it and allowed another stop. A held stop is judged again when its cause is over and the card was read after that.
+   * The claim lasts for `leaseMs`. The rules are judged and the stop is counted in the same statement, so that all instances
+   * together keep the budget.
    * @param card with the SIM that the gateway does not show stopped. @param month YYYY-MM
    */
   claim(card: AskedCard, month: string, leaseMs: number, rules: StopRules): Promise<StopClaim>;
   /**
-   * Call when the gateway shows the card stopped. Marks the stop as done and the card as stopped, and writes an audit
-   * entry, in one transaction. If that is the late effect of a stop whose card a run ended as running, the card waits in its run again.
+   * Call when the gateway shows the card stopped. Marks the stop as done and the card as stopped, and writes an audit entry, in
+   * one transaction. If this is the late effect of a stop whose card a run ended as running, the card waits in its run again.
    * @returns the entry; null when no stop of this SIM was in progress.
    */
   complete(card: NamedCard, month: string): Promise<AuditEntry | null>;
   /**
-   * Call when the gateway acknowledged the claimed call but does not show the card stopped. Allows no further claim
-   * before a pause of 30 s, which doubles each time up to an hour. @param pendingForMs how long the vendor works on the call, as it
-   * says: there is no further claim before, and the order is due for each look. @returns null when this caller no longer holds the
-   * claim.
+   * Call when the gateway acknowledged the claimed call but does not show the card stopped. Allows no further claim before a
+   * pause of 30 s, which doubles each time up to an hour. @param pendingForMs how long the vendor reports to work on the call:
+   * there is no further claim before that, and the order is due for each status check. @returns null when this caller no longer
+   * holds the claim.
    */
   acknowledge(
     cardId: number,
@@ -160,7 +163,7 @@ export interface StopRecords {
   ): Promise<UnconfirmedStop | null>;
   /**
    * Call when the call had no effect (the gateway refused it, or it was not made): the next claim is granted at once, and the
-   * budget does not count this one, unless the gateway then shows the card stopped all the same.
+   * budget does not count this one, unless the gateway then shows the card stopped anyway.
    * @param isCardFault the gateway refused the card. Otherwise a card found stopped was stopped by another system.
    */
   abandon(cardId: number, month: string, attempt: number, error: string, isCardFault: boolean): Promise<void>;
@@ -179,35 +182,39 @@ export interface StopRecords {
     month: string,
     fleetCards: number | null,
   ): Promise<readonly CarrierCards[]>;
-  /** @returns those that run so for longer than OVER_RUNNING_GRACE_MS; null: no walk of this month has ended yet. */
+  /**
+   * @returns the cards that have run over their package for longer than OVER_RUNNING_GRACE_MS; null: no walk of this month has
+   * ended yet.
+   */
   overRunning(): Promise<OverRunning | null>;
 
   /**
-   * Lets held stops go on: they are due at once and judged again, and the budget does not hold them.
+   * Releases held stops: they are due at once and judged again, and the budget does not hold them.
    * @param cardIds null: all. One call decides on at most 10,000 stops: call again until it returns none.
    * @returns the cards whose stops were held.
    */
   release(cardIds: readonly number[] | null, decision: StopDecision): Promise<readonly number[]>;
   /**
-   * Takes back releases by this operator for this reason, from a time on: those whose stops were not called are held again, by the
-   * same cause. Works in steps, as `release`. @returns the cards.
+   * Undoes releases by this operator for this reason, from a time on: stops that were not called are held again, by the same
+   * cause. Works in steps, as `release`. @returns the cards.
    */
   holdAgain(released: StopDecision, sinceMs: number): Promise<readonly number[]>;
   /**
-   * Gives stops up that were not called, held, observed, released or ordered: the cards are not stopped in that month. Otherwise as
-   * `release`.
+   * Dismisses stops that were not called, held, observed, released or ordered: the cards are not stopped in that month. Otherwise
+   * as `release`.
    */
   dismiss(cardIds: readonly number[] | null, decision: StopDecision): Promise<readonly number[]>;
   /**
-   * Orders the stop of one card, whatever it has used, also if it was stopped and resumed in this month. The stop of a card that
-   * is stopped is done once its status is seen, and is the operator's. Cancels an open resume of the card; while a call of the
-   * resume may be under way, the stop waits for its end. Two statements: call it in a transaction.
+   * Orders the stop of one card, for any usage, also if it was stopped and resumed in this month. If the card is already stopped,
+   * the order is done once its status is seen, and the stop is the operator's. Cancels an open resume of the card; while a call
+   * of the resume may be in flight, the stop waits for its end. Two statements: call it in a transaction.
    */
   order(cardId: number, month: string, decision: StopDecision): Promise<'ordered' | 'unknown_card'>;
   /**
    * Removes stops that are not wanted any more (the allowance was raised, the usage corrected, the month is over, the card was
-   * removed or stopped otherwise): held and observed ones, and those whose last call had no effect for a day. Works in steps: call again with the last card id. @returns the card ids it
-   * looked at last and how many it removed; `lastCardId` null: it reached the end.
+   * removed or stopped otherwise): held and observed ones, and those whose last call had no effect for a day. Works in steps:
+   * call again with the last card id. @returns the last card id that was checked and the number of removed stops; `lastCardId`
+   * null: it reached the end.
    */
   dropUnwanted(
     afterCardId: number,
@@ -223,43 +230,48 @@ interface SetStopMode {
   readonly reason: string;
 }
 
-/** The readings of the whole fleet, or of a carrier, grow much faster than in the hour before, or have stepped to another level. */
+/**
+ * The readings of the whole fleet, or of a carrier, grow much faster than in the hour before, or have stepped to another level.
+ */
 export interface UsageJump {
   readonly sinceMs: number;
-  /** null: of the whole fleet. */
+  /** null: the whole fleet. */
   readonly carrierId: number | null;
-  /** Median growth of the last minutes, as a multiple of the baseline; of a step, what is shown as a multiple of what was. */
+  /**
+   * Median growth of the last minutes, as a multiple of the baseline; for a step, the readings after it as a multiple of those
+   * before.
+   */
   readonly factor: number;
   /** Median growth of the readings before the jump, and of the last minutes, MB per hour. */
   readonly baselineMbPerHour: number;
   readonly recentMbPerHour: number;
-  /** When an operator accepted the readings as right, so that they hold no stop; null: they hold all stops. */
+  /** When an operator accepted the readings, so that they hold no stop; null: they hold all stops. */
   readonly acceptedAtMs: number | null;
-  /** Most cards that went over their package have stepped alike: growth as before does not end it. */
+  /** Most cards that went over their package have stepped alike: normal growth does not end the jump. */
   readonly isStep: boolean;
 }
 
-/** What a jump begins with. */
+/** The facts of a new jump. */
 export type JumpBegun = Omit<UsageJump, 'sinceMs' | 'acceptedAtMs'>;
 
 export interface StopControl {
-  /** null: each instance has the mode of its setting. */
+  /** null: each instance uses the mode of its setting. */
   readonly setMode: SetStopMode | null;
   readonly jump: UsageJump | null;
   /** Stops called in the last hour and the last day. */
   readonly doneHour: number;
   readonly doneDay: number;
-  /** Stops called in this minute and the one before, without those that an operator released or ordered. */
+  /** Stops called in this minute and the previous one, without those that an operator released or ordered. */
   readonly doneTwoMinutes: number;
-  /** Stops wait until readings were compared. */
+  /** Stops wait until readings are compared. */
   readonly waitsForWatch: boolean;
-  /** The most stops that were called in a quarter of an hour at this time of yesterday, or up to an hour later. */
+  /** The most stops called in a quarter of an hour at this time of yesterday, or up to an hour later. */
   readonly quarterOfYesterday: number;
   /** Stops that are held, that were only observed, and cards resumed in the last day; up to STOPS_COUNTED. */
   readonly held: number;
   /** Held stops that wait for an operator: their cause does not pass by itself. */
   readonly heldForOperator: number;
-  /** When the cause of the first stop is over that the stops of an hour hold; null: there is none. */
+  /** When the first stop that the hourly budget holds is free again; null: none. */
   readonly heldUntilMs: number | null;
   readonly observed: number;
   /** Stops that operators released and that are not done yet; up to STOPS_COUNTED. */
@@ -276,26 +288,34 @@ export interface StopControlRecords {
   /** Sets the mode for the whole fleet, in force with the next claim; mode enforce also accepts a jump of the readings. */
   setMode(mode: StopMode, by: string, reason: string): Promise<void>;
 
-  /** @returns the jump that began and is not over yet; null: there is none. */
+  /** @returns the current jump; null: none. */
   jump(): Promise<UsageJump | null>;
   /**
-   * A jump of a carrier goes on as one of the fleet if another one, or the fleet, jumps as well.
-   * @returns false when a jump has already begun, unless it was accepted and this one begins from its level, or it goes on as one of the fleet.
+   * Begins a jump. A carrier's jump becomes one of the fleet if another carrier, or the fleet, jumps as well.
+   * @returns false when a jump has already begun, unless it was accepted and this one starts from its level, or it becomes one of
+   * the fleet.
    */
   beginJump(jump: JumpBegun): Promise<boolean>;
-  /** @returns some 200 of the cards that are over their package, the latest first: whose stop was judged since the present jump began. */
+  /** @returns about 200 cards over their package whose stop was judged since the current jump began, the latest first. */
   overSinceJump(): Promise<readonly CardOfJump[]>;
-  /** @returns the same, in the last `windowMs`, without those of a carrier whose jump is on. */
+  /** @returns the same for the last `windowMs`, without the cards of a carrier with a current jump. */
   overSince(windowMs: number): Promise<readonly OverCard[]>;
-  /** @returns how many stops of cardpoll's own decision may be called until readings were compared again. */
+  /** @returns how many stops by cardpoll's own decision may be called before readings are compared again. */
   unwatchedLeft(): Promise<number>;
   /**
-   * Readings were compared, and will be again within `forMs`; later, no stop waits for it. @param left null: as many as before
-   * @param before `unwatchedLeft` from before the look: where stops were called since, `left` is out of date and changes nothing
+   * Records that readings were compared, and will be again within `forMs`; after that, stops do not wait for it. @param left
+   * null: as many as before
+   * @param before `unwatchedLeft` from before the look: if stops were called since, `left` is out of date and changes nothing
    */
   noteWatched(left: number | null, before: number, forMs: number): Promise<void>;
-  /** The jump lasts until the level is back, or an operator accepts it. @returns false when that was known, or there is none. */
+  /**
+   * Makes the jump last until the level is back, or an operator accepts it. @returns false when it was one already, or there is
+   * no jump.
+   */
   noteStep(): Promise<boolean>;
-  /** Stops that it held are judged again if it ends as `back`; else they wait for an operator. @returns false when there is none. */
+  /**
+   * Ends the jump. Its held stops are judged again if it ends as `back`; otherwise they wait for an operator. @returns false: no
+   * jump.
+   */
   endJump(ends: JumpEnd): Promise<boolean>;
 }

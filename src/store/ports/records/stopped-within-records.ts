@@ -1,5 +1,5 @@
-// Port section of record-store.ts: cards that cardpoll stopped for their usage and that are within their package by now. The rule is in
-// src/domain/orders/stopped-within.ts. `stops.sweep` finds them on the walk over all cards.
+// Port section of record-store.ts: cards that cardpoll stopped for their usage and that are now within their package. The rule is
+// in src/domain/orders/stopped-within.ts. `stops.sweep` finds them on the walk over all cards.
 
 interface StoppedWithin {
   /** Up to OVER_RUNNING_COUNTED. */
@@ -12,17 +12,19 @@ interface StoppedWithin {
 
 export interface StoppedWithinRecords {
   /**
-   * @returns those that no run resumes already: neither by itself nor, of stops of an earlier month, the run of a month that
-   *   began; null: no walk of this month has ended yet.
+   * @returns the cards that no run resumes already: neither directly nor, for stops of an earlier month, the run of the new
+   * month; null: no walk of this month has ended yet.
    */
   counted(): Promise<StoppedWithin | null>;
-  /** Judges these cards: call after they changed. @param month the present one, YYYY-MM */
+  /** Judges these cards: call after they changed. @param month the current one, YYYY-MM */
   judge(cardIds: readonly number[], month: string): Promise<void>;
-  /** @returns cards that are so now, in order of id. @param month the present one, YYYY-MM @param carrierId null: of all carriers */
+  /**
+   * @returns cards that match now, in order of id. @param month the current one, YYYY-MM @param carrierId null: of all carriers
+   */
   cards(month: string, carrierId: number | null, most: number): Promise<readonly number[]>;
   /**
-   * One step over the list: call again with the last card id. @param month the present one, YYYY-MM @param pauseMs a card that
-   * was tried is left out for so long @returns the cards that a reading confirms and that cardpoll may resume by itself;
+   * One step over the list: call again with the last card id. @param month the current one, YYYY-MM @param pauseMs how long a
+   * card is skipped after an attempt @returns the cards that a reading confirms and that cardpoll may resume by itself;
    * `lastCardId` null: it reached the end.
    */
   confirmed(

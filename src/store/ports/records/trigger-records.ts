@@ -23,7 +23,7 @@ export type FeedingTrigger = Pick<ManualTrigger, 'triggerId' | 'taskType' | 'sta
 
 interface OpenTotals {
   readonly triggers: number;
-  /** Contains estimates of triggers whose total is one. */
+  /** Partly an estimate if the total of a trigger is one. */
   readonly cards: number;
 }
 
@@ -49,8 +49,8 @@ export interface EarlyCards {
 }
 
 /**
- * Triggers and the counts of their results. A card is handed out (recorded as owed) before it goes into the manual
- * list. It is counted once, with its first result: results may come twice, and cards may be handed out again.
+ * Triggers and the counts of their results. A card is handed out (recorded as owed) before it goes into the manual list. It is
+ * counted once, with its first result: results may come twice, and cards may be handed out again.
  */
 export interface TriggerRecords {
   /**
@@ -81,7 +81,7 @@ export interface TriggerRecords {
   cancel(triggerId: string): Promise<ManualTrigger | null>;
   /** @returns the unfinished triggers of one task type (null: of all), and the cards that have no result yet. */
   openTotals(taskType: TaskType | null): Promise<OpenTotals>;
-  /** Cancels the unfinished triggers of one task type (null: of all). @returns them, and their cards without a result. */
+  /** Cancels the unfinished triggers of one task type (null: of all). @returns the triggers, and their cards without a result. */
   cancelAll(
     taskType: TaskType | null,
   ): Promise<readonly { readonly triggerId: string; readonly taskType: TaskType; readonly cards: number }[]>;
@@ -111,12 +111,12 @@ export interface TriggerRecords {
   ): Promise<readonly OwedCard[]>;
   /** Records that the cards are put into the list again. @returns the cards that are still owed: put only these. */
   handOutAgain(cards: readonly OwedCard[]): Promise<readonly OwedCard[]>;
-  /** The cards are owed again after a wait: the leader puts them into the list then. They wait outside of it meanwhile. */
+  /** Makes the cards owed again after a wait, outside of the list; the leader then puts them into it. */
   defer(cards: readonly DeferredCard[]): Promise<void>;
-  /** @returns what waits of these triggers, without those of which nothing does; at most `most` cards of each are counted. */
+  /** @returns the waiting cards of these triggers, without triggers that have none; counts at most `most` cards of each. */
   early(triggerIds: readonly string[], most: number): Promise<readonly EarlyCards[]>;
-  /** @returns those of the cards that were deferred for an unfinished trigger and have no result yet. */
+  /** @returns the given cards that were deferred for an unfinished trigger and have no result yet. */
   earlyOf(taskType: TaskType, cardIds: readonly number[]): Promise<readonly OwedCard[]>;
-  /** Ends what a cancelled trigger is owed, except for these running cards. */
+  /** Removes the owed cards of a cancelled trigger, except for these running cards. */
   takeBack(triggerId: string, runningCardIds: readonly number[]): Promise<void>;
 }

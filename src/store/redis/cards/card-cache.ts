@@ -1,6 +1,6 @@
-// The card cache in Redis: 65,536 small hashes. The high bits of a card's phase select the hash. So the cards of one
-// ring bucket, which are claimed together, mostly share a hash, and a claim is read with few commands. Of a hundred million
-// cards a hash would have 1,500, so one command takes all that are asked for.
+// The card cache in Redis: 65,536 small hashes. The high bits of a card's phase select the hash, so the cards of one ring bucket,
+// which are claimed together, mostly share a hash, and a claim is read with few commands. With a hundred million cards a hash
+// would hold 1,500, so one command reads all requested cards.
 
 import type { Card } from '../../../domain/cards/card.ts';
 import type { ReadingJump, UsageMonth } from '../../../domain/cards/usage-month.ts';
@@ -15,7 +15,7 @@ const PART_SHIFT = 16;
 const VERIFIED = 1;
 const STOPPED = 2;
 const OF_FORMER_ICCID = 8;
-/** Every change of the fields needs another letter. */
+/** Every change of the fields needs a new letter. */
 const LAYOUT = 'F';
 const SEPARATOR = ';';
 
@@ -59,18 +59,17 @@ export function redisCardCache(client: RedisClient, keys: Keys): CardCache {
 }
 
 /**
- * Packs a card into a short text: at most 64 bytes for usual cards, so that Redis keeps the hash of a cache part as a
- * listpack. The format is private and may change with any version.
+ * Packs a card into a short text: at most 64 bytes for usual cards, so that Redis keeps the hash of a cache part as a listpack.
+ * The format is private and may change with any version.
  *
- * A letter names the layout. The fields follow it, split by semicolons: iccid (a 1 in front keeps its leading zeros),
- * carrier, status, flags (1 verified, 2 stopped, 8 usage of a former ICCID), allowance (- for unlimited),
- * vendor id (empty: none), then month, used MB, last reading
- * (empty: same as used), read at; these four are missing before the first reading. The next is the suspected reading (empty:
- * none), and three more the jump: reading before, used MB before (empty: same, - for an earlier month), and by how many ms
- * it is older than read at. What is empty at the end is left out. Whole numbers are base 36.
+ * A letter names the layout. The fields follow it, split by semicolons: iccid (a 1 in front keeps its leading zeros), carrier,
+ * status, flags (1 verified, 2 stopped, 8 usage of a former ICCID), allowance (- for unlimited), vendor id (empty: none), then
+ * month, used MB, last reading (empty: same as used), read at; these four are missing before the first reading. The next is the
+ * suspected reading (empty: none), and three more the jump: reading before, used MB before (empty: same, - for an earlier month),
+ * and by how many ms it is older than read at. Empty fields at the end are left out. Whole numbers are base 36.
  *
- * During an upgrade instances of two versions share the cache. Each takes an entry of another layout for a missing card.
- * Releases before the letter split by commas; they find too few fields in an entry of this one.
+ * During an upgrade instances of two versions share the cache. Each treats an entry of another layout as a missing card. Releases
+ * before the letter split by commas; they find too few fields in an entry of this one.
  */
 export function packCard(card: Card): string {
   const flags =
@@ -143,7 +142,7 @@ function unpackUsage(
   };
 }
 
-/** Base 36 to decimal in two halves, each within what a double holds exactly. */
+/** Base 36 to decimal in two halves, each small enough for an exact double. */
 function unpackIccid(packed: string): string {
   const split = packed.length - 8;
   const high = BigInt(Number.parseInt(packed.slice(0, split), 36)) * 2_821_109_907_456n;

@@ -45,7 +45,7 @@ export async function connectRedis(access: RedisAccess, log?: ConnectionLog): Pr
   const connection = open(target, tls, access.sentinelPassword ?? null);
   const client = new RedisClient(connection, target.shown, COMMAND_DEADLINE_MS);
   if (connection instanceof Redis) {
-    // ioredis listens to a socket once more for each refused command that it sends again; Node would warn of a leak.
+    // For each refused command that it sends again, ioredis adds a listener to the socket; Node would warn of a leak.
     connection.on('connect', () => connection.stream.setMaxListeners(0));
   }
   if (log !== undefined) logConnection(client, log);
@@ -124,12 +124,12 @@ function logConnection(client: RedisClient, log: ConnectionLog): void {
   });
 }
 
-/** After a failover or a restart another policy may be in force. Polling goes on: stopping would keep no key. */
+/** After a failover or a restart another policy may be in force. Polling continues: stopping would save no key. */
 async function warnOfEviction(client: RedisClient, log: ConnectionLog): Promise<void> {
   try {
     await requireNoEviction(client);
   } catch (error) {
-    // The connection may be lost again by now, and then the next one asks.
+    // The connection may be lost again by now; the next connection checks.
     if (!(error instanceof CardpollError) || error.code !== 'redis_evicts') return;
     log.warn({ redis: client.shownUrl, hint: error.hint }, error.message);
   }

@@ -1,4 +1,4 @@
-// Reads what INFO answers: its fields, and which server it is that speaks the protocol of Redis. Used by live-store.ts.
+// Parses the answer of INFO: its fields, and the product that speaks the protocol of Redis. Used by live-store.ts.
 
 /** Servers that docs/installation.md lists as tested. */
 const TESTED: Readonly<Record<string, string>> = { redis: 'Redis', valkey: 'Valkey' };
@@ -13,13 +13,13 @@ export function infoFields(info: string): Map<string, string> {
 }
 
 /**
- * Names product and version. Every fork reports a `redis_version` too, by which clients decide what they may use: Valkey 9.1
+ * Names product and version. Every fork also reports a `redis_version`, by which clients decide what they may use: Valkey 9.1
  * reports 7.2.4.
- * @returns such as `Valkey 9.1.2`, or `speaks Redis 7.4.0, server name dragonfly (df-v1.40.1): not tested with cardpoll`; null
- *   if the server reports no version
+ * @returns such as `Valkey 9.1.2`, or `speaks Redis 7.4.0, server name dragonfly (df-v1.40.1): not tested with cardpoll`; null if
+ * the server reports no version
  */
 export function softwareOf(info: string): string | null {
-  // Of the first section only: modules report versions of their own further down.
+  // Only the first section: modules report their own versions further down.
   const fields = infoFields(info.split(/^# (?!Server)/m)[0] ?? '');
   const name = serverName(fields);
   const [redisVersion, version] = [fields.get('redis_version'), fields.get(`${name}_version`)];

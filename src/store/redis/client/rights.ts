@@ -52,7 +52,7 @@ export async function findMissingRights(shared: Redis | Cluster): Promise<Missin
   }
 }
 
-/** Opens a connection that does not reconnect when a command is refused, as by a replica, and has a short timeout. */
+/** Opens a connection with a short timeout that does not reconnect after a refused command, as a replica's would. */
 function another(shared: Redis | Cluster): Redis | Cluster {
   const connection =
     shared instanceof Cluster

@@ -93,7 +93,7 @@ export function redisCoordination(client: RedisClient, keys: Keys): Coordination
     async reapInstances() {
       const dead = (await client.script('workersList', [keys.workers], ['dead'])) as string[];
       if (dead.length === 0) return [];
-      // Remove what is stored for the instance first: after a crash in between, the next reaper still finds the instance.
+      // Removes the instance's data first: after a crash in between, the next reaper still finds the instance.
       await forgetBookkeeping(dead);
       return ((await client.script('workersRemoveDead', [keys.workers], dead)) as string[]).sort();
     },
@@ -131,8 +131,8 @@ function parsed(name: string, text: string | undefined, initial: unknown): unkno
 }
 
 /**
- * Instances of several versions read each other during an upgrade: a name that is in use stays. Instances of an older
- * version leave these fields out.
+ * Instances of several versions read each other during an upgrade: an existing name stays. Instances of an older version lack
+ * these fields.
  */
 const LATER_FIELDS = {
   probeAddress: null,

@@ -14,7 +14,7 @@
 -- `yields` is set while an order, which comes before polls, got a call since another poll did.
 local LIMIT_KEPT_MS, SILENT_MS, CLOCK_STEP_MS = 10000, 3000, 1000
 local LIFE_LEAST_MS, LIFE_MOST_MS, CAPACITY_SHARE = 100, 500, 1 / 3
--- Who waits asks again at least once a second; a late one keeps its turn for half a second.
+-- A waiting participant asks again at least once a second; a late one keeps its turn for half a second.
 local ASKS_EVERY_MS, TURN_KEPT_MS = 1000, 500
 local RETURNS_KNOWN = 16
 local FIRST, SECOND = -math.huge, -1e300
@@ -172,7 +172,7 @@ for _, one in ipairs(counting) do
     -- Another instance may wait for more.
     mine.want = waits(mine) and math.max(0, mine.want - granted) or 0
   elseif one.got > granted then
-    -- Another limit is short: tokens of this one must not be kept meanwhile.
+    -- Another limit is short, so tokens of this one must not be reserved meanwhile.
     mine.want = 0
   else
     mine.want = wanted - granted

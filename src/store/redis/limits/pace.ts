@@ -1,5 +1,5 @@
-// Grants of gateway calls in Redis: one key, because a limit may count the calls of all task types, which have different
-// hash slots in a cluster. pace-take.lua has the rules.
+// Grants of gateway calls in Redis: one key, because a limit may count the calls of all task types, which have different hash
+// slots in a cluster. pace-take.lua has the rules.
 import { INTERFACE_NAMES } from '../../../domain/gateway-interface.ts';
 import type { LiveStore } from '../../ports/live/live-store.ts';
 import {
@@ -27,7 +27,7 @@ interface StoredLimit {
 }
 
 export function redisPace(client: RedisClient, keys: Keys, now: LiveStore['now']): Pace {
-  /** The highest count of grants that this instance has seen, by limit: shows that the store lost grants. */
+  /** The highest count of grants that this instance has seen, by limit: a lower one in the store shows that it lost grants. */
   const known = new Map<string, number>();
 
   function argumentsOf({ id, interfaces, perSecond, burst }: PaceLimit): RedisArgument[] {

@@ -1,4 +1,4 @@
--- Reads what operators and the leader have set for a task type, as it is in force.
+-- Reads the values that operators and the leader have set for a task type, as they are in force.
 -- KEYS: 1 inForce, 2 limit, 3 effectiveLimit, 4 pauses, 5 slots
 -- Returns: {in force in this life of the server ('1' or '0'); as stored, '' for what is absent: limit, effectiveLimit, the operators'
 --           pause, also one that is over; 1 while that pause is in force, else 0; the number of slots held}

@@ -1,4 +1,4 @@
--- Puts into force what is of record, unless something has changed since it was read.
+-- Puts the recorded values into force, unless a value has changed since they were read.
 -- KEYS: 1 inForce, 2 limit, 3 effectiveLimit, 4 pauses
 -- ARGV: 1 to 4 what work-in-force.lua read: in force, limit, effectiveLimit, the operators' pause; 5 limit, 6 effectiveLimit ('': none),
 --       7 how long workers get to hold the slots of calls in flight that this life of the server lacks (ms),

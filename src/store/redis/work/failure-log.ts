@@ -1,5 +1,5 @@
-// Why cards last failed, in Redis: one note for each card, and its time; the oldest notes are removed. The failures in
-// a row, which the work queue counts, show whether a card still fails.
+// Why cards last failed, in Redis: one note for each card, and its time; the oldest notes are removed. The failures in a row,
+// which the work queue counts, show whether a card still fails.
 
 import type { TaskType } from '../../../domain/task-type.ts';
 import { camelKeys, snakeKeys } from '../../../platform/snake-keys.ts';

@@ -1,9 +1,9 @@
-// What the scripts work-*.lua get and return that has no plain form. Used by work-queue.ts. work-claim.lua and work-counts.lua
-// return variables of the names below, in order, as test/unit/store/redis/work/script-values.test.ts checks.
+// Arguments and replies of the scripts work-*.lua that have no plain form. Used by work-queue.ts. work-claim.lua and
+// work-counts.lua return variables with the names below, in order, as test/unit/store/redis/work/script-values.test.ts checks.
 import type { Lane, Settlement, Slot } from '../../ports/live/work-queue.ts';
 import type { RedisArgument } from '../client/client.ts';
 
-/** Each value is one of its type. */
+/** Each value is an example of its type. */
 export const CLAIM_REPLY = {
   inForce: 0,
   freeSlots: 0,

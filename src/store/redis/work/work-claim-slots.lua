@@ -28,7 +28,7 @@ if take > 0 then
     redis.call('ZADD', slots, token, slot_of('o' .. i, token))
   end
 end
--- Says for a moment that orders wait.
+-- Marks for a moment that orders wait.
 if take < wanted then
   redis.call('HSET', KEYS[6], '#orders_until', exact(now + ORDERS_WAIT_MS))
 else

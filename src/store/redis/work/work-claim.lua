@@ -16,7 +16,7 @@
 local queue, manual, leases, slots, retry, retry_slots = KEYS[1], KEYS[2], KEYS[3], KEYS[6], KEYS[9], KEYS[10]
 local now = now_ms()
 release_slots(slots, retry_slots, { unpack(ARGV, 6) })
--- Without these there are only cards of the schedule, and a third of the commands can be left out.
+-- Without these there are only cards of the schedule, and a third of the commands can be skipped.
 local has_others = redis.call('EXISTS', manual, leases, retry, retry_slots) > 0
 if has_others then
   take_back_expired(slots, retry_slots, leases, manual, now)
@@ -27,7 +27,7 @@ local limit, in_force = limit_in_force(KEYS[5], KEYS[11], KEYS[12])
 local paused_ms = pause_left(KEYS[8], now)
 local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit', '#trickle_at', '#', '#orders_until')
 local trickle = ARGV[5] == '1'
--- Slots that are left for orders, which wait for them (work-claim-slots.lua).
+-- Slots left for waiting orders (work-claim-slots.lua).
 local left_for_orders = 0
 
 local function answer(token, entries, retries, cards, late)
@@ -180,7 +180,7 @@ local first = 1
 while first <= #cards do
   local due_at = redis.call('ZSCORE', queue, cards[first])
   local alike = math.min(redis.call('ZCOUNT', queue, due_at, due_at), #cards - first + 1)
-  -- Instances of 0.3.0 give urgent cards a time before all others.
+  -- Release 0.3.0 gives urgent cards a time before all others.
   late[#late + 1] = tonumber(due_at) < 0 and 0 or math.max(0, now - tonumber(due_at))
   late[#late + 1] = alike
   first = first + alike

@@ -14,7 +14,7 @@ local known = redis.call('HMGET', claims, '#seen_ms', '#set_back')
 local seen = tonumber(known[1] or now)
 local back = seen - now
 
--- Tokens of a clock that was so little ahead end within two leases by themselves, and look like current ones.
+-- Tokens from a clock that was only slightly ahead expire within two leases by themselves, and look like current ones.
 local function take_back_from(before)
   if before <= now + lease then
     return

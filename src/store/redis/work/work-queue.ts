@@ -32,10 +32,10 @@ import { WorkSignal } from './work-signal.ts';
 
 const ITEMS_PER_CALL = 1_000;
 const SLOTS_PER_RESET = 2_000;
-/** A tenth of a second of Redis' time; other clients get their turn between two calls. */
+/** A tenth of a second of Redis' time; other clients are served between two calls. */
 const MOVES_PER_CALL = 20_000;
 
-/** LPOS searches the list. Triggers hand out far fewer entries; other clients may put in any number. */
+/** Limit for LPOS, which searches the list. Triggers hand out far fewer entries; other clients may add any number. */
 const MANUAL_ENTRIES_SEARCHED = 100_000;
 
 type PlaceReply = [
@@ -256,13 +256,13 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
   };
 }
 
-/** Reads a limit like work-claim.lua: a text that is not a number counts as no limit. `Number` makes 0 of a blank one. */
+/** Reads a limit like work-claim.lua: a text that is not a number means no limit. `Number` would turn a blank text into 0. */
 function limitOf(text: string | null): number | null {
   const isNumber = text !== null && text.trim() !== '' && !Number.isNaN(Number(text));
   return isNumber ? Number(text) : null;
 }
 
-/** What a stored pause says of itself; `id` only of one of record. */
+/** The stored details of a pause; only recorded pauses have an `id`. */
 type PauseDetails = Pick<Pause, 'reason' | 'by'> & { readonly id?: string };
 
 function textOf({ reason, by, id }: PauseDetails): string {

@@ -12,7 +12,7 @@ local held = redis.call('ZPOPMIN', slots, ARGV[1])
 local members, cards, entries, tokens = {}, {}, {}, {}
 for i = 1, #held, 2 do
   members[#members + 1] = held[i]
-  -- Instances of 0.2.0 write no token behind it.
+  -- Release 0.2.0 writes no token behind it.
   local work = string.match(held[i], '^(.*)@') or held[i]
   local entry = string.match(work, '^m(.*)$')
   if entry then

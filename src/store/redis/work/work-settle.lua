@@ -21,7 +21,7 @@ local function read_group(key, slot_prefix, fields, leaves)
     for i = 1, count do
       members[i] = ARGV[first + (i - 1) * fields]
     end
-    -- Most calls have ended a while ago, and their slots were given back.
+    -- Most calls ended a while ago, and their slots were released then.
     if redis.call('ZCOUNT', slots, token, token) > 0 then
       for i = 1, count do
         held[#held + 1] = slot_of(slot_prefix .. members[i], token)

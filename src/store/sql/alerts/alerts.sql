@@ -1,4 +1,4 @@
--- Alert rules, their history and silences: what operators see and change, and what the evaluator does with them.
+-- Alert rules, their history and silences: statements for operators and for the evaluator.
 
 -- part: fields
 name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
@@ -24,7 +24,7 @@ id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, caus
 id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
 
 -- part: notice
--- Of a rule whose alert is over, and how that ended.
+-- The columns of a rule whose alert is over, and how it ended.
 r.notify_channels, r.webhook_url, r.webhook_secrets, r.webhook_format, r.webhook_grouped, g.value, g.resolution
 
 -- name: alerts.createRule
@@ -59,11 +59,11 @@ WHERE id = $1::integer AND deleted_at IS NULL
 FOR UPDATE
 
 -- name: alerts.updateRule
--- $1 rule id, $2 the rule as JSON. Returns the rule. Its cooldown begins anew with another condition.
+-- $1 rule id, $2 the rule as JSON. Returns the rule. A changed condition restarts the cooldown.
 UPDATE alert_rules r SET
   ({fields}) = (SELECT {fields} FROM jsonb_populate_record(NULL::alert_rules, $2::jsonb)),
   revision = r.revision + 1,
-  -- Never the same twice: it distinguishes versions.
+  -- Always a new value: it distinguishes versions.
   updated_at = greatest(clock_timestamp(), r.updated_at + interval '1 millisecond'),
   last_fired_at = (
     SELECT r.last_fired_at FROM jsonb_populate_record(NULL::alert_rules, $2::jsonb) f
@@ -72,7 +72,7 @@ WHERE r.id = $1::integer
 RETURNING {rule}
 
 -- name: alerts.deleteRule
--- The row of a rule that fires goes when its alert is resolved. $1 rule id. Returns a row if there is such a rule.
+-- The row of a firing rule is removed when its alert is resolved. $1 rule id. Returns a row if there is such a rule.
 WITH rule AS MATERIALIZED (
   SELECT id, open_alert_id IS NOT NULL AS is_firing
   FROM alert_rules
@@ -86,10 +86,9 @@ WITH rule AS MATERIALIZED (
 SELECT id FROM rule
 
 -- name: alerts.history
--- One page of the alerts, the newest first. $1 rule id or NULL, $2 state (firing | resolved) or NULL, $3 fired since and $4 before (epoch ms
--- or NULL), $5 offset, $6 rows at most. Returns alerts.
--- Of the two halves one runs: alerts that fire are few among many and have an index of their own (alert_history_firing);
--- the others are read from the end of the key, or by alert_history_fired_at.
+-- One page of the alerts, the newest first. $1 rule id or NULL, $2 state (firing | resolved) or NULL, $3 fired since and $4
+-- before (epoch ms or NULL), $5 offset, $6 rows at most. Returns alerts. Only one of the two halves runs: firing alerts are few
+-- and have their own index (alert_history_firing); the others are read from the end of the key, or by alert_history_fired_at.
 SELECT {alert}
 FROM (
   (
@@ -105,8 +104,8 @@ FROM (
 ORDER BY id DESC
 
 -- name: alerts.countHistory
--- $1 rule id or NULL, $2 state (firing | resolved) or NULL, $3 fired since and $4 before (epoch ms or NULL). The firing ones are counted in
--- their own index, as in history.
+-- $1 rule id or NULL, $2 state (firing | resolved) or NULL, $3 fired since and $4 before (epoch ms or NULL). Firing alerts are
+-- counted in their own index, as in history.
 SELECT CASE
   WHEN $2::text = 'firing' THEN (SELECT count(*) FROM alert_history WHERE resolved_at IS NULL AND {chosen})
   ELSE (SELECT count(*) FROM alert_history WHERE ($2::text IS NULL OR resolved_at IS NOT NULL) AND {chosen})
@@ -124,7 +123,7 @@ UPDATE alert_history SET acknowledged_at = clock_timestamp(), acknowledged_by = 
 WHERE id = $1::bigint AND resolved_at IS NULL AND acknowledged_at IS NULL
 
 -- name: alerts.firing
--- How many alerts fire, of each rule type and task type that has any.
+-- The number of firing alerts for each rule type and task type that has any.
 SELECT rule_type, task_type, count(*) AS firing,
   count(*) FILTER (WHERE alert_is_silenced(rule_id, rule_type, task_type)) AS silenced,
   count(*) FILTER (WHERE acknowledged_at IS NOT NULL) AS acknowledged
@@ -133,8 +132,8 @@ WHERE resolved_at IS NULL
 GROUP BY rule_type, task_type
 
 -- name: alerts.toEvaluate
--- Every rule that may fire or resolve, with its state. An alert that was cleaned out of the history while it was open
--- counts as fired by the rule's present condition.
+-- Every rule that may fire or resolve, with its state. An alert that was cleaned out of the history while it was open counts as
+-- fired by the rule's current condition.
 SELECT r.id, r.revision, r.rule_type AS "rule.rule_type", r.task_type AS "rule.task_type",
   r.comparison AS "rule.comparison", r.threshold AS "rule.threshold", r.is_enabled AS "rule.is_enabled",
   r.cooldown_seconds AS "rule.cooldown_seconds", 'webhook' = ANY (r.notify_channels) AS "rule.notifies", r.deleted_at IS NOT NULL AS is_deleted,
@@ -184,7 +183,7 @@ WITH given AS MATERIALIZED (
   WHERE g.kind = 'changed' AND r.id = g.rule_id AND r.revision = g.revision AND r.open_alert_id IS NOT NULL AND r.deleted_at IS NULL
   RETURNING r.*, g.cause, g.cause_since, g.is_news
 ), updated AS (
-  -- Each earlier cause once, as code and kind tell them apart.
+  -- Each earlier cause once, distinguished by code and kind.
   UPDATE alert_history h SET cause = t.cause, cause_since = t.cause_since,
     earlier_causes = (
       SELECT coalesce(jsonb_agg(e.cause ORDER BY e.place), '[]')
@@ -220,12 +219,12 @@ WITH given AS MATERIALIZED (
   WHERE c.silenced AND o.alert_id = c.id AND o.event <> 'alert.resolved' AND o.status = 'pending' AND o.attempts = 0
   RETURNING o.alert_id, o.event
 ), waiting AS MATERIALIZED (
-  -- Groups that still wait: what is due at the same moment goes out together (webhook_outbox.claim). One that is nearly due
-  -- may be claimed before this transaction ends.
+  -- Groups that still wait: notifications that are due at the same moment go out together (webhook_outbox.claim). One that is
+  -- nearly due may be claimed before this transaction ends.
   SELECT url, event, min(next_attempt_at) AS due_at
   FROM webhook_outbox
   WHERE status = 'pending' AND attempts = 0 AND next_attempt_at > clock_timestamp() + interval '1 second'
-    -- A group that waits for longer is from before the clock was set back.
+    -- A group that waits longer dates from before the clock was set back.
     AND next_attempt_at <= statement_timestamp() + $2::float8 * interval '1 millisecond'
   GROUP BY url, event
 ), notifying AS (
@@ -235,7 +234,7 @@ WITH given AS MATERIALIZED (
   FROM fired f
   WHERE 'webhook' = ANY (f.notify_channels)
   UNION ALL
-  -- A message that is still to be sent says the cause of then. One on its way says the former cause.
+  -- An unsent message takes the cause of its sending time. A message in flight has the former cause.
   SELECT t.open_alert_id, 'alert.changed', t.webhook_url, t.webhook_secrets, t.webhook_format,
     t.webhook_grouped AND t.rule_type <> ALL ($3::text[])
   FROM turned t JOIN updated h ON h.id = t.open_alert_id
@@ -269,15 +268,15 @@ FROM applied
 ORDER BY id
 
 -- name: alerts.silences
--- Silences that are in force.
+-- Silences in force.
 SELECT {silence}
 FROM alert_silences
 WHERE ends_at > now()
 ORDER BY id
 
 -- name: alerts.createSilence
--- $1 the silence as JSON; its end is in epoch ms, or in seconds from now. Returns the silence.
--- Its transaction may have waited for its turn, which is no part of its time. Forgets silences that have ended.
+-- $1 the silence as JSON; its end is in epoch ms, or in seconds from now. Returns the silence. Its transaction may have waited
+-- for its turn, which does not shorten the silence. Deletes silences that have ended.
 WITH ended AS (
   DELETE FROM alert_silences WHERE ends_at <= now()
 )

@@ -1,5 +1,5 @@
-// Alert rules, their history and silences. The state of a rule (firing or not, since when) stands in its
-// row, so that a restart or another leader goes on where the last one ended; see `apply` in alerts.sql for how it changes.
+// Alert rules, their history and silences. The state of a rule (firing or not, since when) is in its row, so that a restart or
+// another leader continues where the last one ended; `apply` in alerts.sql changes it.
 import {
   type AlertRule,
   RULE_TYPE_FACTS,
@@ -50,8 +50,8 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
 }
 
 /**
- * Whom a silence is about is decided by alert_is_silenced() of migration 0010, where alerts are read and notifications
- * claimed. Those that are over are removed when the next one is made.
+ * alert_is_silenced() of migration 0010 decides which alerts a silence covers, where alerts are read and notifications claimed.
+ * Ended silences are removed when the next one is created.
  */
 function sqlSilences(client: SqlClient): SilenceRecords {
   const db = sql.on(client);

@@ -1,10 +1,10 @@
--- Times in which the stores were away, in the alert history.
+-- Outages of the stores in the alert history.
 
 -- name: outages.open
--- Records that stores were not reached: an alert of no rule. Of the instances that see it one opens it (index alert_history_outage).
--- $1 cause as JSON, $2 ms since it began, $3 notices that an instance sent or tried to send while the database was away, as JSON; NULL:
--- none, so whoever opens it queues one for each receiver. Returns the alert, and whether this call opened it; no row: another opens it
--- at this moment.
+-- Records that stores were not reached: an alert without a rule. Only one of the instances that see the outage opens it (index
+-- alert_history_outage). $1 cause as JSON, $2 ms since it began, $3 notices that an instance sent or tried to send while the
+-- database was down, as JSON; NULL: none, so the instance that opens it queues one for each receiver. Returns the alert, and
+-- whether this call opened it; no row: another instance opens it at this moment.
 WITH opened AS (
   INSERT INTO alert_history (rule_id, rule_name, rule_type, task_type, comparison, threshold, value, fired_at, cause)
   VALUES (0, 'Stores', 'health', 'package', '>', 1, 2, clock_timestamp() - $2::float8 * interval '1 millisecond', $1::jsonb)
@@ -15,7 +15,7 @@ WITH opened AS (
   UNION ALL
   SELECT id, false FROM alert_history WHERE rule_id = 0 AND resolved_at IS NULL AND NOT EXISTS (SELECT FROM opened)
 ), receivers AS (
-  -- Teams may have one URL, that of PagerDuty, and secrets of their own.
+  -- Teams may share the URL of PagerDuty and have separate secrets.
   SELECT DISTINCT ON (webhook_url, webhook_format, webhook_secrets) webhook_url AS url, webhook_secrets AS secrets, webhook_format AS format
   FROM alert_rules
   WHERE is_enabled AND deleted_at IS NULL AND 'webhook' = ANY (notify_channels)
@@ -35,8 +35,8 @@ WITH opened AS (
 SELECT id, is_new FROM alert
 
 -- name: outages.close
--- Ends the alert of `open`, if it is that old, and tells everybody who was told, or was to be told, of its beginning. $1 ms since
--- which both stores answer, $2 least age in ms. Returns a row if it was open.
+-- Ends the alert of `open`, if it is at least that old, and notifies every receiver that was, or was to be, notified of its
+-- beginning. $1 ms since which both stores answer, $2 least age in ms. Returns a row if it was open.
 WITH closed AS (
   UPDATE alert_history SET resolution = 'recovered', resolved_value = 0,
     resolved_at = greatest(fired_at, clock_timestamp() - $1::float8 * interval '1 millisecond')

@@ -1,4 +1,4 @@
-// Outages of the stores in the alert history: alerts of no rule, of which one at most is open (index alert_history_outage).
+// Outages of the stores in the alert history: alerts without a rule, of which at most one is open (index alert_history_outage).
 import type { OutageRecords } from '../../ports/records/alert-records.ts';
 import { jsonOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';

@@ -1,12 +1,12 @@
--- The notifications that wait for delivery; the number of the attempt is the fence.
+-- The undelivered notifications; the number of the attempt is the fence.
 
 -- name: webhook_outbox.claim
--- Claims due notifications for one attempt each. $1 most messages now, $2 most under claim for one URL, $3 lease in ms.
--- Grouped ones that are due at the same moment are one message: they are claimed, and tried again, together. The moment is the group:
--- no column names it, and its members are fixed before the first attempt. Alerts that another one explains are not suppressed, because
--- a wrong guess would hide an alert.
--- Two senders that choose the same row meet on its lock; the second finds it claimed and leaves it.
--- What a receiver has answered, though not as expected, ends when the alert is over: a person may have seen it, and is to see its end.
+-- Claims due notifications for one attempt each. $1 most messages now, $2 most under claim for one URL, $3 lease in ms. Grouped
+-- ones that are due at the same moment are one message: they are claimed, and retried, together. The moment identifies the group:
+-- no column names it, and its members are fixed before the first attempt. Alerts that another one explains are not suppressed,
+-- because a wrong guess would hide an alert. Two senders that choose the same row meet on its lock; the second finds it claimed
+-- and skips it. A notification that a receiver has answered in an unexpected form ends when the alert is over: a person may have
+-- seen it, and must see its end.
 WITH over AS MATERIALIZED (
   SELECT o.id
   FROM webhook_outbox o
@@ -36,9 +36,10 @@ WITH over AS MATERIALIZED (
     AND NOT EXISTS (
       SELECT FROM webhook_outbox e WHERE e.alert_id = o.alert_id AND e.id < o.id AND e.status = 'pending'
         AND e.id NOT IN (SELECT id FROM over)
-        -- The alert of no rule has several receivers, which do not wait for each other.
+        -- The alert without a rule has several receivers, which do not wait for each other.
         AND (h.rule_id <> 0 OR (e.url, e.format, e.secrets) IS NOT DISTINCT FROM (o.url, o.format, o.secrets)))
-    -- The firing of a silenced alert, and another cause, wait for the end of the silence; a notification already attempted continues.
+    -- The firing and the changed cause of a silenced alert wait for the end of the silence; a notification already attempted
+    -- continues.
     AND NOT (o.event <> 'alert.resolved' AND o.attempts = 0 AND EXISTS (
       SELECT FROM alert_history h
       WHERE h.id = o.alert_id AND alert_is_silenced(h.rule_id, h.rule_type, h.task_type)))

@@ -1,4 +1,4 @@
-// Notifications wait in a table until they are delivered or given up. The number of the attempt is the fence: a sender that
+// Notifications wait in a table until they are delivered or have failed. The number of the attempt is the fence: a sender that
 // was frozen past its lease cannot end the attempt of another.
 import type { WebhookOutbox } from '../../ports/records/alert-records.ts';
 import { arraysOf } from '../client/rows.ts';

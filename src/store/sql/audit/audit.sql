@@ -18,9 +18,9 @@ FROM jsonb_to_recordset($2::jsonb) AS entry (at_ms float8, name text, role text,
   object text, before jsonb, after jsonb)
 
 -- name: audit.page
--- One page of the entries, the newest first. $1 since and $2 until (epoch ms or NULL), $3 actor or NULL, $4 action, or the
--- word it begins with, or NULL, $5 object, or the word it begins with, or NULL, $6 offset, $7 rows at most.
--- Read from the end of audit_at in each month; bounds that are left open still are bounds of that index.
+-- One page of the entries, the newest first. $1 since and $2 until (epoch ms or NULL), $3 actor or NULL, $4 action, or its first
+-- words, or NULL, $5 object, or its first word, or NULL, $6 offset, $7 rows at most. Read from the end of audit_at in each month;
+-- open bounds are bounds of that index, too.
 SELECT {entry}
 FROM audit
 WHERE {matches}
@@ -29,7 +29,7 @@ OFFSET $6::bigint
 LIMIT $7::integer
 
 -- name: audit.changes
--- The changes of operators from $1 to $2 (epoch ms) that are one of the actions $3, the newest first; $4 rows at most.
+-- The changes of operators from $1 to $2 (epoch ms) with one of the actions $3, the newest first; $4 rows at most.
 SELECT {entry}
 FROM audit
 WHERE at >= to_timestamp($1::float8 / 1000) AND at <= to_timestamp($2::float8 / 1000)
@@ -42,8 +42,8 @@ LIMIT $4::integer
 SELECT {entry} FROM audit WHERE id = $1
 
 -- name: audit.later
--- The entries after $1 (id, of the time $2, epoch ms) about one of the objects $3, or that undo $1. Ids are given in turn, times
--- by clocks that may differ: two minutes of slack.
+-- The entries after $1 (id, at time $2, epoch ms) about one of the objects $3, or that undo $1. Ids are in order, times are by
+-- clocks that may differ: two minutes of slack.
 SELECT {entry}
 FROM audit
 WHERE at >= to_timestamp($2::float8 / 1000) - interval '2 minutes' AND id > $1::bigint

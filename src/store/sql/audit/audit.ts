@@ -1,5 +1,5 @@
-// The audit trail as rows, and the results of changes by requests that may be sent again. `before` and `after` are kept as
-// JSON with the names the outside knows.
+// The audit trail as rows, and the results of changes by requests that may be sent again. `before` and `after` are stored as JSON
+// with the public names of their fields.
 import type { AuditEntry } from '../../../domain/audit.ts';
 import type { AuditRecord, AuditRecords, MadeChanges } from '../../ports/records/audit-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
@@ -11,7 +11,7 @@ import file from './audit.sql';
 
 const sql = statements(file);
 
-/** @param month YYYY-MM; fails where it has no partition (partitions.ts). */
+/** @param month YYYY-MM; fails if it has no partition (partitions.ts). */
 export function appendAudit(tx: SqlRunner, month: string, entries: readonly AuditEntry[]): Promise<void> {
   return sql.on(tx).run('append', monthStart(month), jsonOf(entries));
 }
@@ -20,7 +20,7 @@ export function sqlAudit(client: SqlClient): AuditRecords {
   return {
     async append(month, entries) {
       if (entries.length === 0) return;
-      // A transaction of its own, so that one around it survives a missing partition.
+      // A separate transaction, so that an enclosing one survives a missing partition.
       await withPartitions(client, month, () => client.transaction((tx) => appendAudit(tx, month, entries)));
     },
 
@@ -28,7 +28,7 @@ export function sqlAudit(client: SqlClient): AuditRecords {
       const filter = [sinceMs, untilMs, actor, action, object];
       const items = await sql.on(client).rows<AuditRecord>('page', ...filter, offset, limit);
       const { rows: total } = await countWithin(client, sql.text('matching'), filter);
-      // The count may be an estimate. The page knows better: what it has is there, and after an empty one comes nothing.
+      // The count may be an estimate, so the page corrects it: its rows exist, and no rows follow an empty page.
       const isPastEnd = items.length === 0;
       return { items, total: isPastEnd ? Math.min(total, offset) : Math.max(total, offset + items.length) };
     },
@@ -42,7 +42,7 @@ export function sqlAudit(client: SqlClient): AuditRecords {
   };
 }
 
-/** Those older than a day are removed with the next one. */
+/** Results older than a day are removed when the next one is added. */
 export function sqlMadeChanges(client: SqlClient): MadeChanges {
   const db = sql.on(client);
   return {

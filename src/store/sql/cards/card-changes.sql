@@ -4,10 +4,10 @@
 SELECT pg_current_snapshot()::text AS mark
 
 -- name: card_changes.between
--- The source of changed and removed: the rows of {table} whose transactions committed between two snapshots.
--- $1 lower snapshot, $2 upper snapshot, $3 and $4 position, $5 rows at most, as in changed.
--- The lower snapshot does not see the transactions that were running then, and those that began since. They are looked up: a
--- walk from the oldest one on would read all that has changed since it began, in each pass, for as long as it runs.
+-- The source of changed and removed: the rows of {table} whose transactions committed between two snapshots. $1 lower snapshot,
+-- $2 upper snapshot, $3 and $4 position, $5 rows at most, as in changed. The lower snapshot misses the transactions that were
+-- running then, and later ones. They are looked up by id: a walk from the oldest running one would read all changes since its
+-- start, in each pass, for as long as it runs.
 (
   SELECT c.*
   FROM pg_snapshot_xip($1::pg_snapshot) AS late (xid) CROSS JOIN LATERAL (
@@ -28,19 +28,19 @@ SELECT pg_current_snapshot()::text AS mark
 )
 
 -- name: card_changes.changed
--- One page of the cards whose last change committed between two snapshots, in (changed_xid, card_id) order.
--- $1 lower snapshot, $2 upper snapshot, $3 and $4 position after which the page starts (a window's first page starts
--- at the lower snapshot's xmin: nothing older can be missing from it), $5 rows at most.
--- A card that changed again after the upper snapshot is left to the next window.
+-- One page of the cards whose last change committed between two snapshots, in (changed_xid, card_id) order. $1 lower snapshot, $2
+-- upper snapshot, $3 and $4 position after which the page starts (a window's first page starts at the lower snapshot's xmin:
+-- nothing older can be missing from it), $5 rows at most. A card that changed again after the upper snapshot is left to the next
+-- window.
 SELECT changed_xid || '.' || card_id AS position, card_id, carrier_id, real_name_verified
 FROM ({cards}) AS c
 ORDER BY c.changed_xid, card_id
 LIMIT $5::integer
 
 -- name: card_changes.removed
--- One page of the cards whose removal committed between two snapshots, in (changed_xid, card_id) order.
--- $1 to $5: $1 and $2 snapshots, $3 and $4 position, $5 rows, as in changed. `present` is true for a card that was added again: it is no removal, but the
--- caller needs its position to page on.
+-- One page of the cards whose removal committed between two snapshots, in (changed_xid, card_id) order. $1 to $5: $1 and $2
+-- snapshots, $3 and $4 position, $5 rows, as in changed. `present` is true for a card that was added again: this is not a
+-- removal, but the caller needs its position to page on.
 SELECT r.changed_xid || '.' || r.card_id AS position, r.card_id,
   EXISTS (SELECT FROM cards c WHERE c.card_id = r.card_id) AS present
 FROM ({removals}) AS r

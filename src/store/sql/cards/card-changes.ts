@@ -1,7 +1,7 @@
-// The change feed of cards: every committed change since a mark, never missing a late commit. Used by cards.ts.
+// The change feed of cards: every committed change since a mark, including late commits. Used by cards.ts.
 // migrations/0.2/0001_cards.sql explains how changes are recorded, client/change-mark.ts what a mark is.
 //
-// Reads are two index scans that find nothing when nothing changed; called about once a second.
+// Reads are two index scans that return no rows without changes; called about once a second.
 import type { CardMembership } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import type { CardChanges } from '../../ports/records/card-records.ts';
@@ -42,7 +42,7 @@ export async function cardChangesSince(client: SqlClient, mark: string, limit: n
     changed: changed.map(({ position: _, ...card }) => card),
     removed: removed.filter((row) => !row.present).map((row) => row.cardId),
     mark: next,
-    // A window that an earlier call began does not reach up to now.
+    // The window of an earlier call does not reach to the present.
     caughtUp: upper === null && next === window.upper,
   };
 }
@@ -55,7 +55,7 @@ async function newWindow(client: SqlClient, lower: string): Promise<ChangeWindow
       hint: 'The database was restored from a copy: the rings must be initialised again.',
     });
   }
-  // Whatever is missing from a snapshot is not older than its xmin. Without a transaction that ended since, nothing is missing.
+  // A change missing from a snapshot is not older than its xmin. If no transaction has ended since, nothing is missing.
   const start = upper === lower ? FINISHED : `${lower.split(':')[0]}.0`;
   return { lower, upper, changedAfter: start, removedAfter: start };
 }

@@ -1,7 +1,8 @@
-// The columns of a card, as lists in the statements of this folder: {*} are all of them, {import} those of a row of an import in its
-// order, {attributes} those of them that it sets as given; vendor_id and real_name_verified have rules of their own. {c.*} and
-// {c.attributes} are those of c. Unlike c.* they are the columns that this version knows, so a migration that adds one does not
-// change a statement of the version before. {filter from $4} is the condition of a list, whose parameters begin there.
+// The columns of a card, as lists in the statements of this folder: {*} has all of them, {import} the columns of an import's row
+// in its order, {attributes} the subset that it sets as given; vendor_id and real_name_verified have special rules. {c.*} and
+// {c.attributes} are the same with the prefix c. Unlike c.* they are the columns that this version knows, so a migration that
+// adds one does not change a statement of the previous version. {filter from $4} is the condition of a list, whose parameters
+// begin there.
 import { type CardImport, IMPORT_FIELDS, STATE_FIELDS } from '../../../domain/cards/card.ts';
 import { FILTER_FIELDS } from '../../../domain/cards/card-filter.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
@@ -32,7 +33,7 @@ function filterFrom(first: number): string {
   return conditions.join(' AND ');
 }
 
-/** @param record a row of the table, or more, by its columns */
+/** @param record a row of the table, with at least its columns */
 export function toImport(record: Readonly<Record<string, unknown>>): CardImport {
   return Object.fromEntries(
     IMPORT_FIELDS.map((field) => [field, record[snakeCase(field)]]),

@@ -21,16 +21,17 @@ INSERT INTO import_rows SELECT * FROM json_populate_recordset(NULL::import_rows,
 SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
 
 -- name: card_import.plannedForFewer
--- Whether the planner takes the table for smaller than a chunk of $1 rows: a fleet that has just been created, before PostgreSQL
--- analysed it of itself. A chunk that is planned for ten cards reads all of them for each row.
+-- Whether the planner expects fewer rows in the table than a chunk of $1 rows: a new fleet that PostgreSQL has not analysed yet.
+-- A chunk that is planned for ten cards reads all of them for each row.
 SELECT reltuples < $1::integer AS planned_for_fewer FROM pg_class WHERE oid = 'cards'::regclass
 
 -- name: card_import.analyze
--- Without effect, and a warning, for a role that does not own the table; it waits for no other analysis.
+-- For a role that does not own the table this has no effect but a warning. It waits for no other analysis.
 ANALYZE (SKIP_LOCKED) cards
 
 -- name: card_import.heldNumbers
--- The ICCIDs and vendor ids of import_rows that cards have, with the ICCID of the holder. A row that keeps its own is left out.
+-- The ICCIDs and vendor ids of import_rows that cards have, with the ICCID of the holder. A row that keeps its number is left
+-- out.
 SELECT 'iccid' AS taken, r.iccid AS value, holder.card_id AS holder, holder.iccid AS holder_iccid
 FROM import_rows r JOIN cards holder ON holder.iccid = r.iccid AND holder.card_id <> r.card_id
 UNION ALL
@@ -42,7 +43,7 @@ FROM import_rows r JOIN cards holder ON holder.vendor_id = r.vendor_id AND holde
 DELETE FROM import_rows WHERE card_id = ANY ($1::bigint[])
 
 -- name: card_import.exchange
--- The cards of a chunk may have each other's numbers until its transaction ends.
+-- Lets the cards of a chunk exchange their numbers until its transaction ends.
 SET CONSTRAINTS cards_iccid_key, cards_vendor_id DEFERRED
 
 -- name: card_import.lowered
@@ -64,13 +65,13 @@ JOIN card_usage u ON u.card_id = r.card_id AND u.month = $1::date
 ORDER BY r.card_id
 
 -- name: card_import.chunk
--- Updates the cards to match import_rows, and writes only rows that differ. None may ask for a number that another card keeps.
--- $1 whether to count only, $2 whether a row may take back what polls have found about the verification of a card, $3 whether to return
--- former rows, $4 how an ICCID ends that a spreadsheet may have rounded.
--- Returns one row: inserted, updated, and former: the records of the cards before an update (JSON; their verification only if it changes, as
--- a row of an import that undoes this). And the ids of cards that get an ICCID which may be wrong, as JSON, of so many that get one
--- (new_iccids): rounded (it ends in $4) and, where nothing is written, twins (another card has it with or without the last digit).
--- Elsewhere the look-ups for twins would take longer than the import.
+-- Updates the cards to match import_rows, and writes only rows that differ. No row may ask for a number that another card keeps.
+-- $1 whether to count only, $2 whether a row may replace the verification that polls have found, $3 whether to return former
+-- rows, $4 the end of an ICCID that a spreadsheet may have rounded.
+-- Returns one row: inserted, updated, and former: the records of the cards before an update (JSON; their verification only if it
+-- changes, as a row of an import that undoes this). It also has the ids of cards that get an ICCID which may be wrong, as JSON,
+-- and the number of cards that get one (new_iccids): rounded (it ends in $4) and, where nothing is written, twins (another card
+-- has it with or without the last digit). When rows are written, the look-ups for twins would take longer than the import.
 WITH candidate AS MATERIALIZED (
   SELECT r.position, {r.attributes}, gets.vendor_id, gets.real_name_verified, own, own.card_id IS NOT NULL AS known,
     own.iccid IS DISTINCT FROM r.iccid AS gets_iccid,
@@ -78,10 +79,10 @@ WITH candidate AS MATERIALIZED (
       IS DISTINCT FROM ({r.attributes}, gets.vendor_id, coalesce(gets.real_name_verified, own.real_name_verified)) AS differs
   FROM import_rows r
   LEFT JOIN cards own ON own.card_id = r.card_id
-  -- A vendor id belongs to the SIM: one that is not given stays with the ICCID, and - takes it away.
+  -- A vendor id belongs to the SIM: without one in the row it stays with the ICCID, and - removes it.
   CROSS JOIN LATERAL (
     SELECT nullif(coalesce(r.vendor_id, CASE WHEN own.iccid = r.iccid THEN own.vendor_id END), '-') AS vendor_id,
-      -- What a poll of this SIM has found is newer than any file that is imported twice. NULL keeps what is stored.
+      -- A poll's finding about this SIM is newer than a file that is imported twice. NULL keeps the stored value.
       CASE WHEN $2::boolean OR r.real_name_verified AND NOT (own.iccid = r.iccid AND EXISTS (
         SELECT FROM card_polls p
         WHERE p.card_id = own.card_id AND p.realname_at >= coalesce(own.iccid_changed_at, '-infinity')
@@ -115,7 +116,7 @@ SELECT
     FROM candidate r
     WHERE $1::boolean AND r.gets_iccid AND EXISTS (
       SELECT FROM (
-        -- All that share its digits but the last lie together in the index. The order makes the planner go by it.
+        -- ICCIDs that differ only in the last digit are neighbours in the index. The order makes the planner use it.
         SELECT t.card_id, t.iccid FROM cards t
         WHERE t.iccid BETWEEN left(r.iccid, -1) AND r.iccid || '9'
         ORDER BY t.iccid OFFSET 0

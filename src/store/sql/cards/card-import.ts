@@ -1,6 +1,6 @@
-// Writes the chunks of a card import: into a temporary table (COPY where the driver has it), then one statement that
-// touches only the cards that differ. A chunk of new cards is copied straight into the table of the cards, in a third of the time.
-// Used by cards.ts; parsing and validation are operations/cards/card-import.ts.
+// Writes the chunks of a card import: into a temporary table (COPY where the driver has it), then one statement that touches only
+// the cards that differ. A chunk of new cards is copied straight into the table of the cards, in a third of the time. Used by
+// cards.ts; parsing and validation are in operations/cards/card-import.ts.
 import { type CardImport, IMPORT_FIELDS, NO_VENDOR_ID, ROUNDED_END } from '../../../domain/cards/card.ts';
 import { type HeldNumber, takenNumbers } from '../../../domain/cards/taken-numbers.ts';
 import { goesOver } from '../../../domain/orders/decide.ts';
@@ -52,14 +52,14 @@ export async function importChunk(
   const isTried = options.expectNew === true && options.dryRun !== true;
   const copied = isTried ? await copyNew(client, rows) : null;
   if (copied !== null) return copied;
-  // The next attempt sees, and reports, a card or iccid that another import inserts at this moment.
+  // The next attempt sees, and reports, a card or iccid that another import is inserting now.
   return retryConflicts(CONFLICTS, () => client.transaction((tx) => writeChunk(tx, rows, options)));
 }
 
-/** @returns null, with nothing written, where a row is of a known card or has an ICCID or vendor id that one has. */
+/** @returns null, with nothing written, if a row is of a known card or has a used ICCID or vendor id. */
 async function copyNew(client: SqlClient, rows: readonly CardImport[]): Promise<ImportedChunk | null> {
   if (client.copyIn === undefined) return null;
-  // In one order, so that imports at the same time do not wait for each other in a circle.
+  // In card order, so that concurrent imports cannot deadlock.
   const inOrder = rows.toSorted((a, b) => a.cardId - b.cardId);
   try {
     await client.copyIn(sql.text('copyNew'), inOrder.map((row) => copyLine(asNew(row))).join(''));
@@ -72,7 +72,7 @@ async function copyNew(client: SqlClient, rows: readonly CardImport[]): Promise<
   return { ...NOTHING, ...counts, rounded };
 }
 
-/** What the row leaves open, as a new card has it. */
+/** Fills in the defaults of a new card for fields that the row leaves open. */
 function asNew(row: CardImport): CardImport {
   const vendorId = row.vendorId === NO_VENDOR_ID ? null : row.vendorId;
   return { ...row, vendorId, realNameVerified: row.realNameVerified ?? false };
@@ -118,7 +118,7 @@ async function writeChunk(
   };
 }
 
-/** @returns how many cards import_rows put over their package. */
+/** @returns the number of cards that import_rows put over their package. */
 async function overPackageBy(
   tx: SqlTransaction,
   rows: readonly CardImport[],
@@ -134,7 +134,7 @@ async function overPackageBy(
   }).length;
 }
 
-/** @returns the cards that cardpoll stopped and that fit the package which import_rows give them, and did not fit the former one. */
+/** @returns the cards that cardpoll stopped, that were over their former package and are within the one in import_rows. */
 async function stoppedWithinBy(
   tx: SqlTransaction,
   rows: readonly CardImport[],
@@ -163,12 +163,12 @@ async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<vo
   await sql.on(tx).run('insertRows', JSON.stringify(named));
 }
 
-/** In COPY's text format. */
+/** A row in COPY's text format. */
 function copyLine(row: CardImport): string {
   return `${IMPORT_FIELDS.map((field) => copyText(row[field])).join('\t')}\n`;
 }
 
-/** Only a text may have a character that COPY would read; no text has a control character. */
+/** Only a text may contain a character that COPY interprets; no text has a control character. */
 function copyText(value: CardImport[keyof CardImport]): string | number | boolean {
   return typeof value === 'string' ? value.replaceAll('\\', '\\\\') : (value ?? '\\N');
 }

@@ -1,5 +1,5 @@
--- Reads card records: one, a page, a filtered range, or their number. {*} and {c.*} are their columns, {filter from $4}
--- is the condition of their lists (card-columns.ts).
+-- Reads card records: one, a page, a filtered range, or their number. {*} and {c.*} are their columns, {filter from $4} is the
+-- condition of their lists (card-columns.ts).
 
 -- name: cards.page
 -- The fields that decide the rings of the next cards in id order. $1 card id to start after, $2 rows at most.
@@ -32,15 +32,15 @@ WHERE c.card_id = ANY ($1::bigint[])
 SELECT CASE WHEN length($1::text) < 18 THEN $1::text::bigint ELSE (SELECT card_id FROM cards WHERE iccid = $1::text) END AS card_id
 
 -- name: cards.lastPolls
--- When a card was polled last, by task types ever polled: all columns of card_polls but the key are such times,
--- `<task_type>_at`. $1 card id. The table is unlogged, because every poll writes it, and a crash of PostgreSQL empties it.
+-- When a card was polled last, by task type: all columns of card_polls except the key are such times, `<task_type>_at`. $1 card
+-- id. The table is unlogged, because every poll writes it, and a crash of PostgreSQL empties it.
 SELECT json_object_agg(regexp_replace(poll.key, '_at$', ''),
   round(extract(epoch FROM poll.value::timestamptz) * 1000)) AS polls
 FROM card_polls p, jsonb_each_text(to_jsonb(p) - 'card_id') AS poll
 WHERE p.card_id = $1::bigint AND poll.value IS NOT NULL
 
 -- name: cards.lastPollsOf
--- When cards were polled last for one task type. $1 task type, $2 card ids. No row for a card that never was.
+-- When cards were polled last for one task type. $1 task type, $2 card ids. No row for a card that was never polled.
 SELECT p.card_id, (to_jsonb(p) ->> ($1::text || '_at'))::timestamptz AS at
 FROM card_polls p
 WHERE p.card_id = ANY ($2::bigint[]) AND to_jsonb(p) ->> ($1::text || '_at') IS NOT NULL
@@ -54,16 +54,17 @@ ORDER BY card_usage.month DESC
 LIMIT $2::integer
 
 -- name: cards.allowanceChangedAt
--- When the allowance of a card became what it is, epoch ms. $1 card id.
+-- When a card got its current allowance, epoch ms. $1 card id.
 SELECT extract(epoch FROM allowance_changed_at)::float8 * 1000 FROM cards WHERE card_id = $1::bigint
 
 -- name: cards.count
 SELECT count(*) AS count FROM cards
 
 -- name: cards.estimate
--- The number of cards: of a small table counted, of others by the rows per page when last analysed. $1 pages that are counted,
--- $2 rows of a page of a table that was never analysed, or last while its first rows were on their way (0 rows, yet pages). $3 whether the
--- walk over all cards is believed, if one has ended: after an import that writes all cards, twice as many pages have as many cards.
+-- The number of cards: counted for a small table, otherwise estimated by the rows per page of the last analysis. $1 pages that
+-- are counted, $2 rows per page of a table that was never analysed, or last analysed during its first insert (0 rows, yet pages).
+-- $3 whether to trust the walk over all cards, if one has ended: after an import that writes all cards, twice as many pages hold
+-- as many cards.
 SELECT CASE WHEN pages <= $1::integer THEN (SELECT count(*) FROM cards)
   WHEN $3::boolean AND walk.fleet_cards IS NOT NULL THEN walk.fleet_cards
   ELSE round(pages * CASE WHEN reltuples > 0 AND relpages > 0 THEN reltuples / relpages ELSE $2::integer END) END AS cards
@@ -74,11 +75,11 @@ WHERE oid = 'cards'::regclass
 SELECT max(card_id) AS last FROM cards
 
 -- name: cards.stretch
--- A range of the cards in id order, filtered. $1 card id to start after, $2 cards to scan, $3 cards to return at most,
--- $4 and on what they are filtered by (NULL: any).
--- Returns the matching cards, each with the id to start after next (NULL: there are no more cards); one row without a card for
--- none. A full range may have left matching cards behind its last one; else everything up to the last id was scanned.
--- Scanning a bounded range in id order needs no index on the filtered columns.
+-- A range of the cards in id order, filtered. $1 card id to start after, $2 cards to scan, $3 cards to return at most, from $4 on
+-- the filter (NULL: any).
+-- Returns the matching cards, each with the id to start after next (NULL: there are no more cards); one row without a card if
+-- none matches. A full range may have left matching cards behind its last one; otherwise everything up to the last id was
+-- scanned. Scanning a bounded range in id order needs no index on the filtered columns.
 WITH looked AS MATERIALIZED (
   SELECT {*}
   FROM cards

@@ -1,5 +1,5 @@
-// Card records: reading and listing them, and the doors to the change feed (card-changes.ts) and to imports
-// (card-import.ts). What polls change is written by results.ts and stops.ts.
+// Card records: reads and lists them, and offers the change feed (card-changes.ts) and imports (card-import.ts). results.ts and
+// stops.ts write the columns that polls change.
 import type { Card } from '../../../domain/cards/card.ts';
 import { FILTER_FIELDS } from '../../../domain/cards/card-filter.ts';
 import type { CardRecord, CardRecords, ListedCard } from '../../ports/records/card-records.ts';
@@ -14,14 +14,14 @@ const sql = statements(withColumns(file));
 
 /** A few milliseconds of counting: about 25,000 cards. */
 const PAGES_COUNTED_EXACTLY = 350;
-/** Of 8 kB, in a table never analysed, or last while its first rows were on their way (0 rows, yet pages). */
+/** Cards per page of 8 kB, for a table that was never analysed, or last analysed during its first insert (0 rows, yet pages). */
 const CARDS_A_PAGE = 70;
-/** Cards that one call of `list` looks at, however few of them match. */
+/** Cards that one call of `list` scans, however few of them match. */
 const LOOKED_AT = 20_000;
 
 type StoredUsage = { ofFormerIccid?: true | null };
 
-/** Without a card: the one row of a stretch in which none matches. */
+/** A row without a card: the only row of a range in which no card matches. */
 type StretchRow = ListedCard & { readonly cardId: number | null; readonly nextAfterId: number | null };
 
 export function sqlCards(client: SqlClient): CardRecords {
@@ -32,7 +32,7 @@ export function sqlCards(client: SqlClient): CardRecords {
     const cards = await sql
       .on(client, answerTimeoutMs)
       .rows<Card & { usage: StoredUsage | null }>('byIds', cardIds);
-    // The usual case is told by the absence of the field, as in the cache.
+    // The usual case has no field, as in the cache.
     for (const { usage } of cards) if (usage?.ofFormerIccid === null) delete usage.ofFormerIccid;
     return cards as Card[];
   }

@@ -11,7 +11,7 @@ WHERE inhparent = $1::text::regclass
 UNION
 SELECT dropping FROM cleanup_run_items
 WHERE target = $1 AND to_regclass(dropping) IS NOT NULL
-  -- What is still attached is expired or not by the retention of this run.
+  -- Attached partitions are expired or not by the retention of this run.
   AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass(dropping) AND NOT inhdetachpending)
 ORDER BY name
 LIMIT 1
@@ -32,7 +32,7 @@ WITH dropped AS (
   WHERE run_id = $1 AND position = $2::integer AND dropping = $3
   RETURNING dropping_rows AS rows
 ), failed AS (
-  -- What a failed run left of it.
+  -- Left by a failed run.
   UPDATE cleanup_run_items SET dropping = NULL WHERE dropping = $3 AND (run_id, position) <> ($1, $2::integer)
 ), batch AS (
   UPDATE cleanup_runs SET batches = batches + 1 WHERE run_id = $1 AND EXISTS (SELECT FROM dropped)
@@ -56,10 +56,10 @@ FROM pg_class
 WHERE oid = to_regclass($1) AND relispartition = $2::boolean
 
 -- name: cleanup_step.removeWindow
--- Removes the expired rows of a table between two places, in the order they lie in. $1 place after which it begins, $2 place
--- before which it ends, $3 rows at most.
--- Returns how many were removed and, when there were more than $3, the place of the last of them.
--- Scans the range of places, no index.
+-- Removes the expired rows of a table between two places, in physical order. $1 place after which it begins, $2 place before
+-- which it ends, $3 rows at most.
+-- Returns how many were removed and, when there were more than $3, the place of the last of them. Scans the range of places
+-- without an index.
 WITH edge AS MATERIALIZED (
   SELECT ctid AS at FROM {table}
   WHERE ctid > $1::tid AND ctid < $2::tid AND ({expired})
@@ -74,8 +74,8 @@ WITH edge AS MATERIALIZED (
 SELECT (SELECT count(*) FROM gone) AS deleted, (SELECT at::text FROM edge) AS last
 
 -- name: cleanup_step.noteWalk
--- $1 run, $2 position of the item, $3 rows removed, $4 place up to which rows were looked at, $5 whether that is all.
--- The count at the end is the exact number of expired rows; the count at the start may be an estimate.
+-- $1 run, $2 position of the item, $3 rows removed, $4 place up to which rows were scanned, $5 whether the walk is complete. The
+-- count at the end is the exact number of expired rows; the count at the start may be an estimate.
 WITH walked AS (
   UPDATE cleanup_run_items SET
     deleted = deleted + $3::bigint, walked_to = $4::tid, finished = $5::boolean,

@@ -1,5 +1,5 @@
-// One step of a cleanup run on one target: a batch of rows, or a partition. Used by cleanup.ts. Every step notes its
-// progress in the transaction that removes; two instances that step at once take turns by the lock of the item's row.
+// One step of a cleanup run on one target: a batch of rows, or a partition. Used by cleanup.ts. Every step records its progress
+// in the transaction that removes; two instances that step at once take turns by the lock of the item's row.
 import { CLEANUP_BATCH_ROWS } from '../../../domain/cleanup.ts';
 import { countWithin } from '../client/bounded-count.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
@@ -15,17 +15,17 @@ export interface RunItem extends ExpiredOf {
   readonly runId: string;
   readonly position: number;
   readonly dropping: string | null;
-  /** Place of the last row that was looked at, `(page,row)`. */
+  /** Place of the last scanned row, `(page,row)`. */
   readonly walkedTo: string;
 }
 
 const NOT_WALKED = '(0,0)';
 
-/** Pages looked at by one statement, and statements in one transaction while they find little. */
+/** Pages scanned by one statement, and statements in one transaction while they find little. */
 const WINDOW_PAGES = 128;
 const WINDOWS_A_STEP = 64;
 
-/** No statement of ours uses a detached table; only a vacuum or a curious reader may still hold it. */
+/** None of our statements uses a detached table; only a vacuum or another client may still hold it. */
 const DROP_LOCK_TIMEOUT_MS = 1_000;
 
 /** @returns rows removed. */
@@ -40,7 +40,7 @@ export async function cleanupStep(client: SqlClient, item: RunItem): Promise<num
   return client.transaction((tx) => walk(tx, item, walked));
 }
 
-/** Notes the partition before it is dropped: from here on the run drops it, whichever instance continues the run. */
+/** Records the partition before the drop: from here on the run drops it, whichever instance continues the run. */
 async function notePartition(client: SqlClient, item: RunItem, partition: string): Promise<number> {
   const { rows } = await countWithin(client, fill(sql.text('partitionRows'), { partition }), []);
   await sql.on(client).run('noteDropping', item.runId, item.position, partition, rows);
@@ -61,12 +61,12 @@ async function dropPartition(
   });
 }
 
-/** Goes on through the table from where the last step ended, until a batch is full or enough has been looked at. */
+/** Continues through the table from the end of the last step, until a batch is full or enough pages are scanned. */
 async function walk(tx: SqlRunner, { runId, position }: RunItem, walked: WalkedTable): Promise<number> {
   const db = sql.on(tx);
   let walkedTo = await db.scalar<string>('lockItem', runId, position);
   if (walkedTo === null) return 0;
-  // 0 where there is no such table (any more, or yet), or none of its rows goes by itself.
+  // 0 if the table does not exist, or none of its rows is removed individually.
   const pages = walked.expired === null ? 0 : await db.count('pages', walked.table, walked.monthly);
   const room = Math.floor(CLEANUP_BATCH_ROWS / walked.rowsEach);
   let deleted = 0;
@@ -79,7 +79,7 @@ async function walk(tx: SqlRunner, { runId, position }: RunItem, walked: WalkedT
   return deleted;
 }
 
-/** Removes the expired rows of a window, in the order they lie in; of more than `limit` the first ones. */
+/** Removes the expired rows of a window, in physical order; only the first `limit` of them. */
 async function removeWindow(
   tx: SqlRunner,
   { table, expired }: WalkedTable,

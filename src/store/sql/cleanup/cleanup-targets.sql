@@ -38,7 +38,7 @@ finished_at < {cutoff}
 month < {month}
 
 -- name: cleanup_targets.card_resumes
--- All cards of a run expire at once, when none of them waits. The run itself goes with the next one (resumes.sql).
+-- All cards of a run expire at once, when none of them waits. The run itself is removed with the next one (resumes.sql).
 run_id IN (
   SELECT run.id FROM resume_runs run
   WHERE run.created_at < {cutoff}

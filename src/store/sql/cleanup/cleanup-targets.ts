@@ -1,5 +1,5 @@
-// What expires of each cleanup target, which is a table: the conditions of cleanup-targets.sql with their values. Used by
-// cleanup.ts and cleanup-step.ts; no other file says which rows may go.
+// The conditions of expiry for each cleanup target, which is a table: those of cleanup-targets.sql with their values. Used by
+// cleanup.ts and cleanup-step.ts; no other file decides which rows may be removed.
 import { CLEANUP_TARGETS, type CleanupBounds, type CleanupTarget } from '../../../domain/cleanup.ts';
 import { parseMark } from '../client/change-mark.ts';
 import { fill, statements } from '../client/statements.ts';
@@ -8,10 +8,10 @@ import { monthStart } from './partitions.ts';
 
 const sql = statements(file);
 
-/** Partitioned by month: partitions before the first kept month go as a whole. */
+/** Partitioned by month: partitions before the first kept month are removed as a whole. */
 const MONTHLY: ReadonlySet<CleanupTarget> = new Set(['usage_records', 'card_usage', 'audit']);
 
-/** An alert has one when it fires and one when it is resolved. */
+/** One when an alert fires, and one when it is resolved. */
 const NOTIFICATIONS_AN_ALERT = 2;
 
 const ROWS_EACH: Partial<Record<CleanupTarget, number>> = {
@@ -19,20 +19,20 @@ const ROWS_EACH: Partial<Record<CleanupTarget, number>> = {
   cleanup_runs: 1 + CLEANUP_TARGETS.length,
 };
 
-/** What of a target has expired. */
+/** The expired part of a target. */
 export interface ExpiredOf extends CleanupBounds {
   readonly target: CleanupTarget;
   readonly changeMark: string | null;
 }
 
-/** The one table of a target whose rows are looked at one by one. */
+/** The table of a target whose rows are scanned one by one. */
 export interface WalkedTable {
   /** The table of the target or, if it is monthly, the partition that the cutoff falls into. */
   readonly table: string;
   readonly monthly: boolean;
-  /** The condition of the rows that go; null: none go one by one. */
+  /** The condition of the rows to remove; null: none are removed individually. */
   readonly expired: string | null;
-  /** Rows that go with each row, itself included. */
+  /** Rows that are removed with each row, itself included. */
   readonly rowsEach: number;
 }
 
@@ -46,12 +46,12 @@ export function walkedTable(of: ExpiredOf): WalkedTable {
   return { table: `${target}_${firstKeptMonth.replace('-', '_')}`, monthly: true, expired, rowsEach };
 }
 
-/** Selects everything of a target that has expired. */
+/** Selects all expired rows of a target. */
 export function expiredRows(of: ExpiredOf): string {
   return fill(sql.text('expired'), { table: of.target, expired: withValues(sql.text(of.target), of) });
 }
 
-/** A condition with its values, which are numbers or checked here: nothing in them needs a quote. */
+/** A condition with its values, which are numbers or checked here, so none needs a quote. */
 function withValues(condition: string, { cutoffMs, firstKeptMonth, changeMark }: ExpiredOf): string {
   return fill(condition, {
     cutoff: `to_timestamp(${cutoffMs / 1_000})`,

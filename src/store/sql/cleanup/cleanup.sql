@@ -15,8 +15,8 @@ WHERE id = $1::integer AND target = ANY ($4::text[])
 RETURNING id, target, retention_days, enabled, last_run_at
 
 -- name: cleanup.begin
--- $1 run id, $2 the instant of the schedule it is for (epoch ms) or NULL, $3 change mark or NULL, $4 its targets in order, as
--- JSON. No row when a run is under way, or was begun for that instant.
+-- $1 run id, $2 the scheduled instant (epoch ms) or NULL, $3 change mark or NULL, $4 its targets in order, as JSON. No row when a
+-- run is in progress, or was begun for that instant.
 WITH begun AS (
   INSERT INTO cleanup_runs (run_id, scheduled_for) VALUES ($1, to_timestamp($2::float8 / 1000))
   ON CONFLICT DO NOTHING
@@ -31,7 +31,7 @@ WITH begun AS (
 SELECT run_id FROM begun
 
 -- name: cleanup.next
--- The run that is under way with the first target it is not through with; without one when it is through with all.
+-- The run in progress with its first unfinished target; without a target when all are finished.
 SELECT r.run_id, i.position, i.target, i.cutoff, to_char(i.first_kept_month, 'YYYY-MM') AS first_kept_month,
   i.change_mark, i.dropping, i.walked_to::text AS walked_to
 FROM cleanup_runs r LEFT JOIN LATERAL (
@@ -50,8 +50,8 @@ WHERE (run_id, position) = (
   LIMIT 1)
 
 -- name: cleanup.cancel
--- $1 reason. Returns a row when a run is under way. A step that is under way too holds the lock of its target's row: what
--- it removes is counted before the row is closed.
+-- $1 reason. Returns a row when a run is in progress. A concurrent step holds the lock of its target's row, so the rows that it
+-- removes are counted before the item is closed.
 WITH running AS (
   SELECT run_id FROM cleanup_runs WHERE status = 'running'
 ), closed AS (
@@ -69,7 +69,7 @@ WHERE run_id = $1 AND status = 'running'
 RETURNING 1
 
 -- name: cleanup.run
--- One run, in one statement: batches and rows of one moment. $1 run id; NULL: the run begun last.
+-- One run, in one statement, so that batches and rows are of the same moment. $1 run id; NULL: the run begun last.
 SELECT r.run_id, r.status,
   (SELECT coalesce(json_agg(json_build_object('target', i.target, 'total', i.total, 'deleted', i.deleted,
       'error', i.error) ORDER BY i.position), '[]')

@@ -1,5 +1,4 @@
-// Cleanup configs and runs: what stands in the records. What a step removes is cleanup-step.ts, what has expired
-// cleanup-targets.ts.
+// Cleanup configs and the recorded runs. cleanup-step.ts removes rows, cleanup-targets.ts defines which have expired.
 import { CLEANUP_TARGETS, type CleanupConfig, cleanupBounds } from '../../../domain/cleanup.ts';
 import type {
   CleanupPlan,
@@ -18,14 +17,14 @@ import { expiredRows } from './cleanup-targets.ts';
 
 const sql = statements(file);
 
-/** A running run with the first target it is not through with; null: it is through with all. */
+/** A running run with its first unfinished target; null: all are finished. */
 type NextRow = Omit<RunItem, 'position'> & { readonly position: number | null };
 
 export function sqlCleanup(client: SqlClient): CleanupRecords {
   const db = sql.on(client);
   const configs = () => db.rows<CleanupConfig>('configs', CLEANUP_TARGETS);
 
-  /** Another instance may have finished it: then there is nothing more to say. */
+  /** Another instance may have finished it; then there is nothing to report. */
   async function finish(runId: string): Promise<CleanupStep> {
     const run = (await db.hasRow('finish', runId)) ? await runOf(runId) : null;
     return run === null ? { state: 'idle' } : { state: 'finished', run };
@@ -59,17 +58,17 @@ export function sqlCleanup(client: SqlClient): CleanupRecords {
   };
 }
 
-/** The targets share what an answer may take. */
+/** The targets share the time limit of an answer. */
 const TARGET_WITHIN_MS = Math.floor(COUNT_WITHIN_MS / CLEANUP_TARGETS.length);
 
-/** What a cleanup would remove, counted in bounded time. */
+/** Counts the rows that a cleanup would remove, in bounded time. */
 async function planCleanup(
   client: SqlClient,
   configs: readonly CleanupConfig[],
   at: Parameters<CleanupRecords['plan']>[0],
 ): Promise<CleanupPlan> {
   const items: CleanupPlanItem[] = [];
-  // One after the other: results are being written through the same few connections.
+  // One after the other, because results are written through the same few connections.
   for (const target of CLEANUP_TARGETS) {
     const config = configs.find((one) => one.target === target);
     if (config?.enabled !== true) continue;

@@ -1,8 +1,9 @@
--- Creates and detaches monthly partitions. {table} and {partition} are names, quoted where they need to be, {storage} the
--- storage options of the partitions, {from} and {to} first days of months.
+-- Creates and detaches monthly partitions. {table} and {partition} are names, quoted where necessary, {storage} the storage
+-- options of the partitions, {from} and {to} first days of months.
 
 -- name: partitions.missing
--- Partitions of a month and so many after it that are not attached. $1 tables, $2 first day of the month, $3 months after it.
+-- The partitions of a month and the following ones that are not attached. $1 tables, $2 first day of the month, $3 number of
+-- months after it.
 SELECT parent AS table, partition, month::date::text AS from, (month + interval '1 month')::date::text AS to
 FROM unnest($1::text[]) AS parent,
   generate_series($2::timestamp, $2::timestamp + $3::integer * interval '1 month', '1 month') AS month,
@@ -16,7 +17,7 @@ ORDER BY month, parent
 CREATE TABLE {partition} (LIKE {table} INCLUDING ALL) {storage}
 
 -- name: partitions.attach
--- A separate table that is attached afterwards: unlike CREATE ... PARTITION OF it blocks no other session.
+-- Creates a separate table first and attaches it: unlike CREATE ... PARTITION OF this blocks no other session.
 ALTER TABLE {table} ATTACH PARTITION {partition} FOR VALUES FROM ('{from}') TO ('{to}')
 
 -- name: partitions.state

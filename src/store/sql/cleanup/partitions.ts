@@ -1,6 +1,6 @@
-// Monthly partitions of usage and of the audit trail: they are made before they are needed, and an expired one is detached
-// without blocking writers, then dropped. Used by every file that writes into them, and by cleanup-step.ts, which notes between
-// the two what is being dropped, so that a half-detached partition is found again.
+// Monthly partitions of usage and of the audit trail: created before they are needed; an expired one is detached without blocking
+// writers, then dropped. Used by every file that writes into them, and by cleanup-step.ts, which records the partition between
+// the two, so that a half-detached one is found again.
 import { CardpollError } from '../../../platform/errors.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { sqlStateOf } from '../client/sql-errors.ts';
@@ -10,7 +10,7 @@ import file from './partitions.sql';
 
 const sql = statements(file);
 
-/** What an insert without a matching partition raises. */
+/** The SQLSTATE of an insert without a matching partition. */
 const CHECK_VIOLATION = '23514';
 const LOCK_KEY = 7_220_115_502;
 const MONTHS_AHEAD = 3;
@@ -22,7 +22,7 @@ const STORAGE: Readonly<Record<string, string>> = {
   audit: '',
 };
 
-/** One that is to be made, as the parts of its statements. */
+/** A partition to create, as the parts of its statements. */
 type Partition = Readonly<Record<'table' | 'partition' | 'from' | 'to', string>>;
 
 /** YYYY-MM -> YYYY-MM-01. Throws `invalid`. */
@@ -33,7 +33,7 @@ export function monthStart(month: string): string {
   return `${month}-01`;
 }
 
-/** Creates what is missing of the partitions of `month` (YYYY-MM) and the next three. */
+/** Creates the missing partitions of `month` (YYYY-MM) and the next three. */
 export async function ensurePartitions(client: SqlClient, month: string): Promise<void> {
   const wanted = [Object.keys(STORAGE), monthStart(month), MONTHS_AHEAD];
   if (!(await sql.on(client).hasRow('missing', ...wanted))) return;
@@ -46,7 +46,7 @@ export async function ensurePartitions(client: SqlClient, month: string): Promis
   });
 }
 
-/** Does `write` again with the partitions of `months` where it failed for the lack of one. */
+/** Runs `write`; if it fails without a partition, creates the partitions of `months` and repeats it. */
 export async function withPartitions<T>(
   client: SqlClient,
   months: string | (() => Promise<Iterable<string>>),
@@ -63,8 +63,8 @@ export async function withPartitions<T>(
 }
 
 /**
- * Takes the partition out of its table. Waits for transactions that use the table but holds no lock they or later ones
- * wait for. Interrupted, it is finished by the next call. Throws `unavailable` when a long transaction stands in the way.
+ * Detaches the partition from its table. Waits for transactions that use the table, but holds no lock that they or later ones
+ * wait for. The next call finishes an interrupted one. Throws `unavailable` when a long transaction blocks it.
  */
 export async function detachPartition(client: SqlClient, table: string, name: string): Promise<void> {
   const isPending = await sql.on(client).scalar<boolean>('state', name);

@@ -1,4 +1,4 @@
--- Counting rows for a bounded time. {rows} is the statement that selects them, with its parameters.
+-- Counts rows for a bounded time. {rows} is the statement that selects them, with its parameters.
 
 -- name: bounded_count.count
 SELECT count(*) AS rows FROM (
@@ -6,6 +6,6 @@ SELECT count(*) AS rows FROM (
 ) AS counted
 
 -- name: bounded_count.estimate
--- The planner knows the parameters' values here, unlike in a statement that is carried out.
+-- Here the planner knows the parameters' values, unlike in a prepared statement.
 EXPLAIN (FORMAT JSON)
 {rows}

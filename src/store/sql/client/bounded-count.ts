@@ -7,15 +7,15 @@ import { limitStatements } from './transaction-bounds.ts';
 
 const sql = statements(file);
 
-/** An exact number is not worth a longer wait; well within the time that the admin API has for an answer. */
+/** An exact number is not worth a longer wait. Well within the admin API's time limit for an answer. */
 export const COUNT_WITHIN_MS = 2_000;
 
 const QUERY_CANCELED = '57014';
 const UNDEFINED_TABLE = '42P01';
 
 /**
- * How many rows a statement selects: counted, or the planner's estimate where that takes longer than `withinMs` (a
- * database in this process is never interrupted and always counts). A partition that is gone by now has none.
+ * The number of rows that a statement selects: counted, or the planner's estimate if that takes longer than `withinMs` (a
+ * database in this process is never interrupted and always counts). 0 for a partition that is gone.
  */
 export async function countWithin(
   client: SqlClient,

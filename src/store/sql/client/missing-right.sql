@@ -1,5 +1,5 @@
--- What the owner of a database runs to grant a role a right that it lacks. {role} and {database} are names in quotes, as
--- is {name}, which PostgreSQL's message has; {roletext} and {text} are role and name as strings.
+-- Statements by which the owner of a database grants a missing right to a role. {role} and {database} are quoted names, as is
+-- {name}, which comes from PostgreSQL's message; {roletext} and {text} are role and name as strings.
 
 -- name: missing_right.namedSchema
 GRANT CREATE, USAGE ON SCHEMA {name} TO {role};

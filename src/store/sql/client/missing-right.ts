@@ -1,12 +1,12 @@
-// Which right a database user lacks, by the words of PostgreSQL, and the statement that grants it. Used by sql-errors.ts. PostgreSQL
-// reports every missing right with one SQLSTATE (42501) and names the object only in the message; where that is in another
-// language, the hint says where to look.
+// Names the right that a database user lacks, by PostgreSQL's message, and the statement that grants it. Used by sql-errors.ts.
+// PostgreSQL reports every missing right with one SQLSTATE (42501) and names the object only in the message; if that is in
+// another language, the hint names the place to check.
 import file from './missing-right.sql';
 import { fill, statements } from './statements.ts';
 
 const sql = statements(file);
 
-/** Who is connected to which database. */
+/** The connected role and its database. */
 export interface DatabaseUser {
   readonly role: string;
   readonly database: string;
@@ -21,7 +21,7 @@ const POLICY =
 /** The only 3F000 that is about a right: the role can create tables in no schema. */
 const NO_SCHEMA = /^no schema has been selected to create in$/;
 
-/** The first pattern that fits decides; its group is the object. Each pattern has its explanation and its statement. */
+/** The first matching pattern decides; its group is the object. Each pattern has its explanation and its statement. */
 const RIGHTS: readonly (readonly [message: RegExp, said: string, statement: string])[] = [
   [
     /^permission denied for schema (.+)$/,
@@ -62,12 +62,12 @@ const RIGHTS: readonly (readonly [message: RegExp, said: string, statement: stri
   [/row-level security policy/, POLICY, sql.text('policy')],
 ];
 
-/** Whether the error is about a right: no waiting and no other value helps. */
+/** Whether the error is about a right: neither waiting nor another value helps. */
 export function isMissingRight(state: string, message: string): boolean {
   return state === '42501' || (state === '3F000' && NO_SCHEMA.test(message));
 }
 
-/** @param user null: not known. @returns what to do. */
+/** @param user null: unknown. @returns what to do. */
 export function grantFor(message: string, user: DatabaseUser | null): string {
   const { role, database } = user ?? { role: 'ROLE', database: 'DATABASE' };
   for (const [pattern, said, statement] of RIGHTS) {
@@ -81,7 +81,7 @@ export function grantFor(message: string, user: DatabaseUser | null): string {
   return `Grant the role ${quoted(role)} the right that the message names, or name the owner of the tables in the database URL.`;
 }
 
-/** A name in a statement. Always in quotes: it may be a word of SQL, such as `user`. */
+/** A name in a statement, always quoted because it may be an SQL keyword, such as `user`. */
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,9 +1,9 @@
--- What PostgreSQL would refuse of what cardpoll does, asked before it does: docs/security.md, "The PostgreSQL user".
+-- Finds the operations of cardpoll that PostgreSQL would refuse, before they are needed: docs/security.md, "The PostgreSQL user".
 
 -- name: missing_rights.all
--- The words in which PostgreSQL would refuse, one row for each kind of right, and whether only the making and dropping of monthly
--- partitions needs it. The tables are those of the owner of `cards` in its schema, without partitions, which are used through
--- their tables. No row before the tables exist: who creates them owns them.
+-- PostgreSQL's words of refusal, one row for each kind of right, and whether only the creation and removal of monthly partitions
+-- needs it. The tables are the tables in the schema of `cards` that have its owner, without partitions, which are used through
+-- their tables. No row before the tables exist: their creator owns them.
 WITH schema AS (
   SELECT n.oid, nspname AS name, relowner AS owner
   FROM pg_class t JOIN pg_namespace n ON n.oid = relnamespace WHERE t.oid = to_regclass('cards')
@@ -16,7 +16,7 @@ WITH schema AS (
   WHERE EXISTS (SELECT FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) kind WHERE NOT has_table_privilege(oid, kind))
   UNION ALL
   SELECT 2, false, 'permission denied for sequence ' || min(relname) FROM pg_sequence JOIN pg_class q ON q.oid = seqrelid JOIN schema s ON s.oid = relnamespace AND s.owner = relowner
-  -- Those of identity columns ask for no right.
+  -- The sequences of identity columns need no right.
   WHERE NOT has_sequence_privilege(seqrelid, 'USAGE')
     AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = seqrelid AND deptype = 'i')
   UNION ALL

@@ -1,5 +1,5 @@
-// What the role of the database URL may not do, found before it does it: a fleet would learn of a missing partition only when the
-// month turns. Asked at the start of a daemon and by the doctor (docs/security.md, "The PostgreSQL user").
+// Finds the rights that the role of the database URL lacks before they are needed: otherwise a missing partition would show only
+// when the month turns. Called at the start of a daemon and by the doctor (docs/security.md, "The PostgreSQL user").
 import type { LackedRights } from '../../ports/records/record-store.ts';
 import { type DatabaseUser, grantFor } from './missing-right.ts';
 import file from './missing-rights.sql';

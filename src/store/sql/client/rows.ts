@@ -25,7 +25,7 @@ export function namedRows(fields: readonly Field[], rows: ReadonlyArray<readonly
   });
 }
 
-/** An object is null where its first value is. */
+/** An object is null if its first value is null. */
 function put(row: Row, path: readonly string[], value: unknown): void {
   let owner: Row | null = row;
   for (let i = 0; i < path.length - 1 && owner !== null; i += 1) {
@@ -39,7 +39,7 @@ function put(row: Row, path: readonly string[], value: unknown): void {
 const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(\.\d+)?([+-]\d\d)(:\d\d)?$/;
 
 /**
- * `2026-11-23 22:47:25.123456+00` -> epoch milliseconds, rounded. Throws RangeError for what has none (infinity), and for
+ * `2026-11-23 22:47:25.123456+00` -> epoch milliseconds, rounded. Throws RangeError for a text without one (infinity), and for
  * any DateStyle but ISO.
  */
 export function epochMs(text: string): number {
@@ -48,17 +48,17 @@ export function epochMs(text: string): number {
   return Date.parse(`${day}T${time}${hours}${minutes}`) + Math.round(Number(`0${fraction}`) * 1000);
 }
 
-/** @returns what jsonb_populate_record() and jsonb_to_recordset() take in a statement: JSON, by the names of columns. */
+/** @returns JSON with the names of columns, as jsonb_populate_record() and jsonb_to_recordset() take it in a statement. */
 export function jsonOf(value: object): string {
   return JSON.stringify(snakeKeys(value), keepable);
 }
 
-/** PostgreSQL keeps neither NUL nor half a surrogate pair. */
+/** PostgreSQL stores neither NUL nor half a surrogate pair. */
 function keepable(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : value;
 }
 
-/** @returns an array for each field: what unnest() takes in a statement. */
+/** @returns an array for each field, as unnest() takes it in a statement. */
 export function arraysOf<Item extends object>(
   items: readonly Item[],
   ...fields: ReadonlyArray<keyof Item>

@@ -1,14 +1,14 @@
-// What the record store needs from a SQL database. Two drivers: pg's pool (postgres/record-store.ts) and PGlite in a worker thread
-// (pglite/client.ts). Everything else in this directory is written once, against this.
+// The SQL database as the record store uses it. Two drivers: pg's pool (postgres/record-store.ts) and PGlite in a worker thread
+// (pglite/client.ts). Everything else in this directory is written once, for this interface.
 //
-// Values cross as number, string, boolean, null and arrays of them. 64-bit integers arrive as numbers (card ids are below
+// Values are passed as number, string, boolean, null and arrays of them. 64-bit integers arrive as numbers (card ids are below
 // 2^53), times as epoch milliseconds, and names in camelCase (rows.ts). Drivers throw CardpollError (sql-errors.ts).
 
-/** A statement sent often: parsed and planned once a connection. */
+/** A frequent statement: parsed and planned once per connection. */
 export interface PreparedSql {
   readonly name: string;
   readonly text: string;
-  /** Without an answer for this long the connection counts as broken; the client's own bound where it is absent. */
+  /** Without an answer for this long the connection counts as broken; absent: the client's limit. */
   readonly answerTimeoutMs?: number | undefined;
 }
 
@@ -19,14 +19,14 @@ export interface SqlRunner {
     sql: string | PreparedSql,
     params?: readonly SqlValue[],
   ): Promise<Row[]>;
-  /** COPY ... FROM STDIN in text format; absent where the driver has none. */
+  /** COPY ... FROM STDIN in text format; absent if the driver lacks it. */
   copyIn?: ((sql: string, data: string) => Promise<void>) | undefined;
 }
 
 export interface SqlTransaction extends SqlRunner {
   /**
-   * Runs a text of several statements without a limit of time: neither the server's nor ours. The server has none for the rest
-   * of the transaction.
+   * Runs a text of several statements without a time limit, on the server and here. The server has none for the rest of the
+   * transaction.
    */
   script(text: string): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface SqlClient extends SqlRunner {
 const TRANSACTION = ['BEGIN', 'COMMIT', 'ROLLBACK'] as const;
 const NESTED = ['SAVEPOINT nested', 'RELEASE SAVEPOINT nested', 'ROLLBACK TO SAVEPOINT nested'] as const;
 
-/** Runs `work` in a transaction on one connection; `isNested`: one is under way, and this is a savepoint of it. */
+/** Runs `work` in a transaction on one connection; `isNested`: within a running transaction, as a savepoint. */
 export async function inTransaction<T>(
   tx: SqlTransaction,
   work: (tx: SqlTransaction) => Promise<T>,
@@ -53,7 +53,7 @@ export async function inTransaction<T>(
     await tx.query(commit);
     return result;
   } catch (error) {
-    // Where even this fails the connection is gone, and with it the transaction.
+    // If even this fails, the connection is gone, and the transaction with it.
     await tx.query(rollback).catch(() => {});
     throw error;
   }

@@ -1,5 +1,5 @@
-// Turns what a driver throws into a CardpollError; both drivers call it at their edge. The original error, with its
-// SQLSTATE, stays available as `cause` for the few callers that retry on one.
+// Turns a driver's errors into CardpollErrors; both drivers call it at their edge. The original error, with its SQLSTATE, stays
+// available as `cause` for the few callers that retry on one.
 import { CardpollError, messageOf, tlsFaultOf } from '../../../platform/errors.ts';
 import { type DatabaseUser, grantFor, isMissingRight } from './missing-right.ts';
 
@@ -34,14 +34,14 @@ export const EXCLUSION_VIOLATION = '23P01';
 const OVERLOADED_STATES = new Set(['57014', '55P03', DEADLOCK, SERIALIZATION_FAILURE]);
 const SCHEMA_STATES = new Set(['42P01', '42703', '42883']);
 const ACCESS_STATES = new Set(['28P01', '28000', '3D000']);
-/** A prepared statement is there that should not be, or the other way round: another connection's. */
+/** An unexpected or missing prepared statement: it belongs to another connection. */
 const POOLING_STATES = new Set(['42P05', '26000']);
 
 const RAISED_BY_TRIGGER = 'P0001';
 
 const CONFLICT_ATTEMPTS = 4;
 
-/** SQLSTATE (or the system's error code) behind an error thrown by a driver; '' when there is none. */
+/** SQLSTATE (or the system's error code) behind a driver's error; '' when there is none. */
 export function sqlStateOf(error: unknown): string {
   const origin = error instanceof CardpollError ? error.cause : error;
   if (origin instanceof AggregateError) return sqlStateOf(origin.errors[0]);
@@ -50,8 +50,8 @@ export function sqlStateOf(error: unknown): string {
 }
 
 /**
- * Repeats a short transaction that lost against a concurrent one, with one of these states. Its statement must be safe to
- * repeat as a whole; nothing here waits, since the winner has finished when the loser gets its error.
+ * Repeats a short transaction that lost against a concurrent one, with one of these states. Its statement must be safe to repeat
+ * as a whole. No wait is needed, since the winner has finished when the loser gets its error.
  */
 export async function retryConflicts<T>(states: readonly string[], run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -68,7 +68,7 @@ function isReadOnly(error: unknown): boolean {
   return sqlStateOf(error) === READ_ONLY;
 }
 
-/** After this error the connection may lead to a server that is going, or is not the primary any more. */
+/** After this error the connection may lead to a server that shuts down, or is no longer the primary. */
 export function endsConnection(error: unknown): boolean {
   return isReadOnly(error) || sqlStateOf(error).startsWith(OPERATOR_INTERVENTION);
 }
@@ -87,8 +87,8 @@ export function readOnlyError(where: string, cause?: unknown): CardpollError {
 }
 
 /**
- * @param where names the database for a human, without credentials: `PostgreSQL at db1:5432`.
- * @param user who is connected; null: not known.
+ * @param where names the database for a person, without credentials: `PostgreSQL at db1:5432`.
+ * @param user the connected user; null: unknown.
  */
 export function translateSqlError(
   error: unknown,
@@ -146,7 +146,7 @@ function isUnreachable(state: string, message: string): boolean {
   );
 }
 
-/** Errors that waiting does not cure. */
+/** Errors that waiting does not fix. */
 function translateLasting(
   error: unknown,
   state: string,
@@ -187,7 +187,7 @@ function translateLasting(
   return new CardpollError('internal', 'postgres_error', `${where}: ${message}`, { cause: error });
 }
 
-/** What cannot work, and now and then seems to. */
+/** The error of a setup that cannot work, although it sometimes seems to. */
 export function transactionPooling(where: string, cause?: unknown): CardpollError {
   const hint =
     'Let the pooler lend a connection for the whole session (PgBouncer: pool_mode = session), or use none.';

@@ -1,15 +1,15 @@
-// Reads the statements of a .sql file: each begins with a line `-- name: subject.statement` and ends where the next
-// one begins. What several of them have in common is a part before the first one, `-- part: trigger`, which they name in
-// braces, as may later parts. Used by every file that sends SQL: x.ts sends the statements of x.sql next to it.
-// A column named `usage.used_mb` is the field `usedMb` of the object `usage` in the row, which is null if its first value is NULL.
+// Reads the statements of a .sql file: each begins with a line `-- name: subject.statement` and ends where the next one begins.
+// Text that several statements share is a part before the first one, `-- part: trigger`, which they, and later parts, name in
+// braces. Used by every file that sends SQL: x.ts sends the statements of x.sql next to it. A column named `usage.used_mb` is the
+// field `usedMb` of the object `usage` in the row, which is null if its first value is NULL.
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { PreparedSql, SqlRunner, SqlValue } from './sql-client.ts';
 
 const BEGINNING = /^-- name: ([a-z_]+\.(\w+))$/m;
-/** Servers show only the beginning of what they run: it is the statement. */
+/** Servers show only the beginning of a running statement, so the header is removed. */
 const HEADER = /^(--.*\n)+/;
 
-/** The statements of a file. A test compares their names with those that are asked for. */
+/** The statements of a file. A test compares their names with those that are used. */
 export function statements(file: string) {
   const found = new Map<string, PreparedSql>();
   for (const text of withParts(file).split(/^(?=-- name: )/m)) {
@@ -37,7 +37,7 @@ function withParts(file: string): string {
     .reduce((text, [, name, part = '']) => text.replaceAll(`{${name}}`, () => part), file);
 }
 
-/** Sends statements by their names, and returns the part of the answer that is asked for. */
+/** Sends statements by name, and returns the requested part of the answer. */
 class Sender {
   constructor(
     private readonly runner: SqlRunner,
@@ -57,7 +57,7 @@ class Sender {
     return (await this.rows<Row>(name, ...params))[0] ?? null;
   }
 
-  /** @returns the row of a statement that always has one. */
+  /** @returns the row of a statement that always returns one. */
   async one<Row>(name: string, ...params: readonly SqlValue[]): Promise<Row> {
     const row = await this.first<Row>(name, ...params);
     if (row === null) throw new Error(`${this.find(name).name} has returned no row`);
@@ -100,8 +100,8 @@ class Sender {
 }
 
 /**
- * A statement with what no parameter can stand for, names of tables and parts of conditions, where it has {braces}. They
- * come from this program or, quoted, from PostgreSQL's catalogs; never from outside.
+ * Fills in the {braces} of a statement with text that parameters cannot replace: names of tables and parts of conditions. The
+ * text comes from this program or, quoted, from PostgreSQL's catalogs; never from outside.
  */
 export function fill(text: string, parts: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\{([a-z]+)\}/g, (_, part: string) => parts[part] ?? `{${part}}`);

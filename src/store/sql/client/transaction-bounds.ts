@@ -1,5 +1,5 @@
-// What a transaction sets for itself; it holds until the transaction ends. Used by migrations, partitions, cleanup, counts and
-// the record store.
+// Settings of a single transaction, which hold until it ends. Used by migrations, partitions, cleanup, counts and the record
+// store.
 
 import type { SqlClient, SqlRunner } from './sql-client.ts';
 import { statements } from './statements.ts';
@@ -7,7 +7,7 @@ import file from './transaction-bounds.sql';
 
 const sql = statements(file);
 
-/** A statement that takes longer is cancelled; 0: none is. */
+/** Limits every statement; a slower one is cancelled. 0: no limit. */
 export function limitStatements(tx: SqlRunner, ms: number): Promise<void> {
   return sql.on(tx).run('limitStatements', ms);
 }
@@ -17,7 +17,7 @@ export function limitLockWaits(tx: SqlRunner, ms: number): Promise<void> {
 }
 
 /**
- * For statements that walk a large table in steps, in a transaction: their plan must not depend on how large it was when the
+ * For statements that walk a large table in steps, in a transaction: their plan must not depend on the size of the table when the
  * plan was made.
  */
 export function walkingIndexes<T>(client: SqlClient, work: (tx: SqlRunner) => Promise<T>): Promise<T> {

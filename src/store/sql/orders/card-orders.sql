@@ -1,5 +1,5 @@
--- Loads the facts that decide about the stops and resumes of cards, and writes what was decided (src/domain/orders). No rule is here.
--- Times cross as epoch milliseconds with fractions, so that they survive being read and written again.
+-- Loads the facts that decide about the stops and resumes of cards, and writes the decisions (src/domain/orders). Contains no
+-- rule. Times are passed as epoch milliseconds with fractions, so that reading and writing does not change them.
 
 -- part: stop
 json_build_object(
@@ -79,7 +79,7 @@ CROSS JOIN LATERAL (
       'createdAt', extract(epoch FROM run.created_at) * 1000, 'createdBy', run.created_by, 'createdRole', run.created_role,
       'reason', run.reason, 'stopAgain', run.stop_again, 'isOfMonth', run.month IS NOT NULL))), '[]') AS resumes
   FROM (
-    -- A part each for its index.
+    -- Two parts, one for each index.
     SELECT w.xmin, w.* FROM card_resumes w WHERE w.card_id = asked.card_id AND w.state = 'waiting'
     UNION ALL
     SELECT w.xmin, w.* FROM card_resumes w
@@ -92,28 +92,29 @@ CROSS JOIN LATERAL (
 ) AS resumes
 
 -- name: card_orders.control
--- The one row that decides about all stops.
+-- The single row that decides about all stops.
 SELECT {control} AS control FROM stop_control control
 
 -- name: card_orders.facts
--- $1 card ids, $2 present month; NULL: the newest month of each card. One row has what decides about all stops.
+-- $1 card ids, $2 current month; NULL: the newest month of each card. One row has the facts that decide about all stops.
 {factsOfCards}
 
 -- name: card_orders.lockedFacts
--- The same, and the row that decides about all stops is locked until the transaction ends: the budget is read and counted under this
--- lock, so that no number of instances exceeds it. $1 card ids, $2 present month or NULL.
+-- The same, and locks the row that decides about all stops until the transaction ends: the budget is read and counted under this
+-- lock, so that no number of instances exceeds it. $1 card ids, $2 current month or NULL.
 {factsOfCards}
 FOR UPDATE OF control
 
 -- name: card_orders.saveStops
 -- $1 stops as JSON, $2 cards whose stop explains that they run over their package. A stop that changed since it was read is not
--- written. $3 epoch minutes, $4 and $5 counts by slot of time, $6 left until the watch; NULL: nothing was counted. Returns the card ids of the stops that were.
+-- written. $3 epoch minutes, $4 and $5 counts by slot of time, $6 left until the watch; NULL: nothing was counted. Returns the
+-- card ids of the written stops.
 WITH given AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS given ({stopColumns})
 ), present AS MATERIALIZED (
   SELECT s.ctid AS place, g.* FROM given g JOIN card_stops s ON s.card_id = g.card_id AND s.month = g.month
   WHERE s.xmin::text = g.version
-  -- In one order: instances that look at the same cards cannot deadlock.
+  -- In card order, so that instances with the same cards cannot deadlock.
   ORDER BY g.card_id
   FOR UPDATE OF s
 ), changed AS (
@@ -135,7 +136,7 @@ WITH given AS MATERIALIZED (
 SELECT card_id FROM changed UNION ALL SELECT card_id FROM begun
 
 -- name: card_orders.dropStops
--- $1 stops as JSON. Returns the card ids of those that were removed: a stop that changed since it was read is not.
+-- $1 stops as JSON. Removes only stops that are unchanged since they were read. Returns the card ids of the removed ones.
 DELETE FROM card_stops s
 USING jsonb_to_recordset($1::jsonb) AS given (card_id bigint, month date, version text)
 WHERE s.card_id = given.card_id AND s.month = given.month AND s.xmin::text = given.version
@@ -155,7 +156,7 @@ WHERE r.card_id = given.card_id AND r.run_id = given.run_id AND r.xmin::text = g
 RETURNING r.card_id
 
 -- name: card_orders.uncountOfRun
--- $1 run, $2 resumed and $3 running cards that it counts less.
+-- $1 run, $2 resumed and $3 running cards to subtract from its counts.
 UPDATE resume_runs SET resumed = resumed - $2::integer, already_running = already_running - $3::integer WHERE id = $1::uuid
 
 -- name: card_orders.saveCard

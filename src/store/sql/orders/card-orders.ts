@@ -1,5 +1,5 @@
-// Loads the facts about stops and resumes of cards, and saves what src/domain/orders decides from them: all of it, or nothing. A row
-// that another caller has changed since it was loaded is not written; then all is loaded and decided again.
+// Loads the facts about stops and resumes of cards, and saves the decisions of src/domain/orders, all of them or none. A row that
+// another caller has changed since it was loaded is not written; then everything is loaded and decided again.
 import { type AuditEntry, DAEMON } from '../../../domain/audit.ts';
 import type { CardMembership } from '../../../domain/cards/card.ts';
 import type {
@@ -21,26 +21,28 @@ import file from './card-orders.sql';
 
 const sql = statements(file);
 
-/** Other callers change the same rows in the meantime at most so often, before this one gives up. */
+/** Attempts before giving up, when other callers change the same rows in the meantime. */
 const ATTEMPTS = 5;
 
-/** The one row that decides about all stops. */
+/** The single row that decides about all stops. */
 interface ControlRow {
-  /** null: the setting of each instance. */
+  /** null: each instance uses its setting. */
   readonly mode: StopMode | null;
   readonly counts: StopCounts;
   readonly watchedUntil: number | null;
   readonly jump: JumpFacts;
 }
 
-/** A decision about one card, with what it writes; null: it changes nothing. */
+/** A decision about one card, with the rows to write; null: no change. */
 type Decided<T> = readonly [answer: T, changes: Changes | null];
 
 interface Decision<T> {
   readonly cardId: number;
-  /** The present one, YYYY-MM; null: the newest of the card, for what is not audited. */
+  /** The current month, YYYY-MM; null: the card's newest month, for changes without an audit entry. */
   readonly month: string | null;
-  /** Whether the budget is likely to be counted: its row is locked first then. Otherwise it is where it turns out to be. */
+  /**
+   * Whether the budget is likely to be counted: its row is then locked first. Otherwise it is locked when the decision counts it.
+   */
   readonly counts: boolean;
   readonly rules?: StopRules;
   readonly decide: (facts: CardOrders, control: StopControlFacts) => Decided<T>;
@@ -51,10 +53,10 @@ interface Changed<T> {
   readonly entry: AuditEntry | null;
 }
 
-/** Without rules of an instance: those who ask do not decide by mode and budget. */
+/** For callers that do not decide by mode and budget. */
 const NO_RULES: StopRules = { mode: 'enforce', maxPerHour: null, maxPerDay: null };
 
-/** Of no card. */
+/** The control facts without any card. */
 const NO_CONTROL: StopControlFacts = {
   ...NO_RULES,
   counts: { minute: 0, byMinute: [], byQuarter: [], unwatchedLeft: 0 },
@@ -66,7 +68,7 @@ export function cardOrders(client: SqlClient) {
   return {
     /**
      * Decides about one card and saves it, in one transaction.
-     * @returns the answer, and the entry of the audit trail if there is one; null: other callers changed the card each time.
+     * @returns the answer, and the audit entry if there is one; null: other callers changed the card each time.
      */
     change<T>(decision: Decision<T>): Promise<Changed<T> | null> {
       const { month } = decision;
@@ -79,7 +81,7 @@ export function cardOrders(client: SqlClient) {
       return new Set(await saveStops(client, stops));
     },
 
-    /** @returns how many of these stops were removed: those that had not changed meanwhile. */
+    /** Removes stops that are unchanged since they were loaded. @returns their number. */
     async dropStops(stops: ReadonlyMap<number, readonly StopOrder[]>): Promise<number> {
       return (await dropStops(client, stops)).length;
     },
@@ -87,7 +89,7 @@ export function cardOrders(client: SqlClient) {
 }
 
 type OfCard = CardOrders & CardMembership;
-/** One row has the control. */
+/** Only one row has the control. */
 type FactsRow = OfCard & { readonly control: ControlRow | null };
 
 export interface Facts {
@@ -95,12 +97,12 @@ export interface Facts {
   readonly cards: readonly OfCard[];
 }
 
-/** What ends holds: a jump of the readings of the whole fleet. */
+/** The fact that ends holds: a jump of the readings of the whole fleet. */
 export async function jumpOf(runner: SqlRunner): Promise<JumpFacts> {
   return (await sql.on(runner).one<{ control: ControlRow }>('control')).control.jump;
 }
 
-/** Rows changed between loading and saving, or the budget is to be counted and not locked. */
+/** Rows changed between loading and saving, or the budget is counted and not locked. */
 class Outdated extends Error {}
 
 async function attempts<T>(make: (isRepeat: boolean) => Promise<T>): Promise<T | null> {
@@ -202,7 +204,7 @@ async function saveStops(
   return sql.on(runner).column<number>('saveStops', rowsOf(stops), explained, ...counted);
 }
 
-/** The walk that counts cards over their package finds the others. */
+/** True when the stop explains why the card runs. The walk that counts cards over their package finds the others. */
 function explains({ state, acknowledgedAt }: StopOrder): boolean {
   return state !== 'requested' || acknowledgedAt !== null;
 }

@@ -1,11 +1,11 @@
--- The queue of orders: stops that are requested, and cards that wait in a run to be resumed.
+-- The queue of orders: requested stops, and cards that wait in a run to be resumed.
 
 -- part: stopsAtMost
--- While stops are only observed, none is taken.
+-- No stop is taken while stops are only observed.
 (SELECT CASE WHEN coalesce(mode, $4) = 'observe' THEN 0 ELSE $2::integer END FROM stop_control)
 
 -- part: ownAtMost
--- Nor one of cardpoll's own decision that would wait, after its status was asked, until readings were compared.
+-- Nor is a stop by cardpoll's own decision that would wait, after the status call, until readings are compared.
 (SELECT CASE
     WHEN coalesce(mode, $4) = 'observe' THEN 0
     WHEN watched_until > clock_timestamp() AND jump_accepted_at IS NULL THEN least($2::integer, greatest(0, unwatched_left))
@@ -13,10 +13,10 @@
   FROM stop_control)
 
 -- name: orders.due
--- How many orders are due. $1 at most, $2 stops and $3 resumes that are counted at most, $4 mode unless one was set.
+-- The number of due orders. $1 at most, $2 stops and $3 resumes that are counted at most, $4 mode unless one was set.
 SELECT least($1::integer, stops.due + resumes.due) AS due
 FROM (
-  -- Not clock_timestamp(), which no index can be searched for.
+  -- Not clock_timestamp(), which cannot be used for an index search.
   SELECT (SELECT count(*) FROM (
       SELECT FROM card_stops WHERE state = 'requested' AND authority = 'operator' AND due_at <= statement_timestamp() LIMIT {stopsAtMost}
     ) AS ordered)
@@ -33,9 +33,9 @@ FROM (
 ) AS resumes
 
 -- name: orders.take
--- Takes orders. $1 at most, $2 stops and $3 resumes at most, $4 mode unless one was set, $5 resumes that come
--- first, $6 lease in ms. Locks more than it takes, for
--- its own time. The resume of a card that was removed from the fleet ends as failed.
+-- Takes orders. $1 at most, $2 stops and $3 resumes at most, $4 mode unless one was set, $5 resumes that come first, $6 lease in
+-- ms. Locks more rows than it takes, for the time of the statement. The resume of a card that was removed from the fleet ends as
+-- failed.
 WITH ordered AS MATERIALIZED (
   SELECT ctid AS place, card_id, due_at FROM card_stops
   WHERE state = 'requested' AND authority = 'operator' AND due_at <= statement_timestamp()
@@ -64,7 +64,7 @@ WITH ordered AS MATERIALIZED (
   LEFT JOIN cards c ON c.card_id = turns.card_id
 ), later_stops AS (
   UPDATE card_stops SET due_at = clock_timestamp() + $6::float8 * interval '1 millisecond'
-  -- By their places: a join, planned for few, could read all of them for each.
+  -- By their places, because a join that is planned for few rows could read all of them for each.
   WHERE ctid = ANY (ARRAY(SELECT place FROM taken WHERE kind = 'stop'))
 ), later_resumes AS (
   UPDATE card_resumes SET due_at = clock_timestamp() + $6::float8 * interval '1 millisecond'

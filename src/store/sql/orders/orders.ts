@@ -1,4 +1,4 @@
-// The queue of orders in SQL. Which stops are wanted is decided in src/domain/orders.
+// The queue of orders in SQL. src/domain/orders decides which stops are wanted.
 import type { StopOrder } from '../../../domain/orders/card-orders.ts';
 import { stopWanted } from '../../../domain/orders/stop-outcomes.ts';
 import type { Order, OrderRecords, OrderTurn, WantedStop } from '../../ports/records/order-records.ts';
@@ -32,7 +32,7 @@ export function sqlOrders(client: SqlClient): OrderRecords {
           if (changes.stops !== undefined) stops.set(cardId, changes.stops);
           continue;
         }
-        // The audit trail has to know of it, in the same transaction.
+        // The audit trail must get the entry in the same transaction.
         await orders.change({
           ...{ cardId, month, rules, counts: false },
           decide: (now, fleet) => [null, stopWanted(now, fleet)?.changes ?? null],
@@ -59,14 +59,14 @@ function limitsOf({ most, stops, resumes, mode }: Omit<OrderTurn, 'resumesFirst'
   return [most, stops ? most : 0, resumes ? most : 0, mode] as const;
 }
 
-/** @returns null: its call is under way, or ended. */
+/** @returns null: its call is in flight, or has ended. */
 function wantedStopOf(cardId: number, { decision }: Wanted): WantedStop | null {
   if (decision.act === 'none') return null;
   const about = { cardId, iccid: decision.card.iccid };
   const { stop, isAnew } = decision;
   switch (decision.act) {
     case 'call':
-    // Not for a card of which nothing was asked.
+    // Does not occur for a card without a status call.
     case 'wait':
       return { ...about, state: 'ordered' };
     case 'hold':

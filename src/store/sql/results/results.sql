@@ -90,18 +90,17 @@ FROM unnest($16::bigint[], $17::text[]) AS o (card_id, iccid)
 JOIN cards c ON c.card_id = o.card_id AND c.iccid <> o.iccid
 
 -- name: results.latestReading
--- Epoch ms up to which readings are accepted now.
+-- Epoch ms of the latest reading that is accepted now.
 SELECT extract(epoch FROM clock_timestamp() + interval '1 hour') * 1000 AS at_ms
 
 -- name: results.foldBack
--- Usage that a clock ahead counted in months that have not begun goes to the present month: the rows of those months are
--- removed, the present one is opened again (or made) with what they counted, and goes on from the newest reading. Sent
--- twice it finds nothing the second time.
--- $1 present month, $2 last month that has begun in any time zone, $3 card id after which, $4 rows at most.
--- Returns the card ids. Looks only into the partitions of later months, which are empty otherwise: the condition names their
--- first day, or the partition of $2 would be read as well.
+-- Moves usage that a clock ahead counted in future months to the current month: removes the rows of those months, opens the
+-- current one again (or creates it) with their usage, and continues from the newest reading. A repeated call has no effect. $1
+-- current month, $2 last month that has begun in any time zone, $3 card id after which, $4 rows at most.
+-- Returns the card ids. Reads only the partitions of later months, which are usually empty: the condition names their first day,
+-- or the partition of $2 would be read as well.
 --
--- The present row gets a time of reading that no writer knows: one who computed from the removed row comes too late.
+-- The current row gets a time of reading that no writer knows: a writer that computed from the removed row comes too late.
 WITH early AS MATERIALIZED (
   SELECT card_id, month
   FROM card_usage
@@ -127,14 +126,15 @@ WITH early AS MATERIALIZED (
   ON CONFLICT (card_id, month) DO UPDATE SET used_mb = u.used_mb + excluded.used_mb,
     last_reading_mb = excluded.last_reading_mb, suspected_mb = excluded.suspected_mb, read_at = excluded.read_at,
     iccid = excluded.iccid, previous_reading_mb = excluded.previous_reading_mb, closed = false,
-    -- What either month would go back to is not what the two would together.
+    -- The value that either month would revert to is wrong for the two together.
     jump_from_mb = NULL, jump_from_used_mb = NULL, jump_at = NULL
 ), early_stops AS (
   DELETE FROM card_stops s USING newest n
   WHERE s.card_id = n.card_id AND s.month >= ($2::date + interval '1 month')::date
   RETURNING s.card_id, s.month, s AS stop
 ), stops AS (
-  -- Or the card would not be stopped when that month comes. As a record with another month: no column can be forgotten.
+  -- Otherwise the card would not be stopped when that month comes. As a record with another month, so that no column can be
+  -- forgotten.
   INSERT INTO card_stops
   SELECT (jsonb_populate_record(stop, jsonb_build_object('month', $1::date))).*
   FROM (SELECT DISTINCT ON (card_id) stop FROM early_stops ORDER BY card_id, month DESC) AS last

@@ -1,8 +1,7 @@
-// Writes what polls found out. Called by the engine's result writer with batches of up to some thousand outcomes.
+// Writes the results of polls. Called by the engine's result writer with batches of up to some thousand outcomes.
 //
-// The outcomes become the parameter arrays of the statement `write`. It may touch a row once, so several outcomes of one
-// card become one row; where a card has several readings, each further one needs a statement after the first (the next
-// round).
+// The outcomes become the parameter arrays of the statement `write`. It may touch a row once, so several outcomes of one card
+// become one row; if a card has several readings, each further one needs a statement after the first (the next round).
 import { type CardState, STATE_FIELDS } from '../../../domain/cards/card.ts';
 import type { PollOutcome, UsageChange } from '../../../domain/results/poll-outcome.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
@@ -17,7 +16,7 @@ import file from './results.sql';
 const sql = statements(file);
 
 export function sqlResults(client: SqlClient): ResultRecords {
-  /** Months of the readings that the statement accepts: none of a year that a clock far ahead made up. */
+  /** Months of the readings that the statement accepts, without a year that a clock far ahead invented. */
   async function monthsOf(outcomes: readonly PollOutcome[]): Promise<ReadonlySet<string>> {
     const latestMs = Number(await sql.on(client).scalar('latestReading'));
     const states = outcomes.flatMap(({ usage }) => usage?.next ?? []);
@@ -25,7 +24,7 @@ export function sqlResults(client: SqlClient): ResultRecords {
   }
 
   function writeAll(rounds: readonly SqlValue[][]): Promise<NotWritten> {
-    // Writers lock in card order, but not all tables at once: two that meet may still deadlock.
+    // Writers lock in card order, but not all tables at once: two of them may still deadlock.
     return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE], () =>
       rounds.length === 1 ? writeRounds(client, rounds) : client.transaction((tx) => writeRounds(tx, rounds)),
     );
@@ -76,7 +75,7 @@ interface Reading extends UsageChange {
 type Cell = string | number | boolean | null;
 type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-// What the statement takes, an array a column, by the names it gives them and in its order.
+// The statement's parameters, one array per column, by its names and in its order.
 const FLAGS: Columns<CardRow> = {
   card_id: ({ cardId }) => cardId,
   iccid: ({ iccid }) => iccid,
@@ -108,14 +107,17 @@ const POLLS: Columns<CardRow> = {
 /** The names of the statement's parameters, in order. */
 export const WRITE_COLUMNS: readonly string[] = [FLAGS, READINGS, POLLS].flatMap(Object.keys);
 
-/** The parameters of one round, or of more where a card has more than one reading; to be written in order, in one transaction. */
+/** The parameters of one round, or of several if a card has more than one reading; write them in order, in one transaction. */
 export function outcomeRounds(outcomes: readonly PollOutcome[]): SqlValue[][] {
   const cards = mergeByCard(outcomes);
   const rounds = cards.reduce((most, card) => Math.max(most, card.readings.length), 1);
   return Array.from({ length: rounds }, (_, round) => toRound(cards, round));
 }
 
-/** One row a card and ICCID, of which the statement takes the one that the card has; in card order: concurrent writers that lock rows in the same order cannot deadlock. */
+/**
+ * One row per card and ICCID, of which the statement writes the one with the card's ICCID. In card order: concurrent writers that
+ * lock rows in the same order cannot deadlock.
+ */
 function mergeByCard(outcomes: readonly PollOutcome[]): CardRow[] {
   const byCard = new Map<string, CardRow>();
   for (const outcome of outcomes.toSorted((a, b) => a.polledAtMs - b.polledAtMs)) {

@@ -1,11 +1,11 @@
--- What the records say about a time that is over, for the report of a shift. Each statement reads a bounded number of rows.
+-- The records of a past period, for the report of a shift. Each statement reads a bounded number of rows.
 
 -- part: inTime
 fired_at < to_timestamp($2::float8 / 1000) AND coalesce(resolved_at, 'infinity') >= to_timestamp($1::float8 / 1000)
 
 -- name: shift.alerts
--- Alerts that fired before the end of a time and were not resolved before its start, the latest first. $1 from, $2 to (epoch ms, the end
--- excluded), $3 rows at most. Reads alert_history_fired_at from the end of the time.
+-- Alerts that fired before the end of a period and were not resolved before its start, the latest first. $1 from, $2 to (epoch
+-- ms, the end excluded), $3 rows at most. Reads alert_history_fired_at backwards from the end of the period.
 SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, cause, cause_since, earlier_causes, fired_at, resolved_at, resolution,
   resolved_value, acknowledged_by
 FROM alert_history
@@ -14,7 +14,7 @@ ORDER BY fired_at DESC, id DESC
 LIMIT $3::integer
 
 -- name: shift.countAlerts
--- How many of them fired in the time, were resolved in it, and fired at its end. $1 from, $2 to (epoch ms).
+-- How many of them fired in the period, were resolved in it, and were firing at its end. $1 from, $2 to (epoch ms).
 SELECT count(*) FILTER (WHERE fired_at >= to_timestamp($1::float8 / 1000)) AS fired,
   count(*) FILTER (WHERE resolved_at < to_timestamp($2::float8 / 1000)) AS resolved,
   count(*) FILTER (WHERE coalesce(resolved_at, 'infinity') >= to_timestamp($2::float8 / 1000)) AS open
@@ -22,9 +22,9 @@ FROM alert_history
 WHERE {inTime}
 
 -- name: shift.changes
--- Changes of a time by action and actor, without imports: those of operators first, the latest first. $1 from, $2 to (epoch ms, the end
--- excluded), $3 entries that are read at most, the latest, $4 groups at most. Reads audit_at from the end of the time; the last entry of a group by
--- its key.
+-- Changes of a period by action and actor, without imports: operators first, the latest first. $1 from, $2 to (epoch ms, the end
+-- excluded), $3 most entries to read, the latest, $4 groups at most. Reads audit_at backwards from the end of the period; the
+-- last entry of a group by its key.
 WITH entry AS MATERIALIZED (
   SELECT id, at, actor, role, action, object, CASE WHEN jsonb_typeof(after -> 'times') = 'number' THEN (after ->> 'times')::float8 ELSE 1 END AS times
   FROM audit
@@ -51,8 +51,8 @@ LEFT JOIN LATERAL (SELECT object, before, after FROM audit WHERE id = g.last_id 
 ORDER BY g.role = 'daemon', g.last_at DESC, g.action
 
 -- name: shift.stops
--- Stops of a time by carrier and by what became of them, and resumes of that time. $1 from, $2 to (epoch ms, the end excluded), $3 stops, and
--- resumes, that are read at most, the latest. Reads card_stops_at and card_stops_resumed from the end of the time.
+-- Stops of a period by carrier and result, and resumes of that period. $1 from, $2 to (epoch ms, the end excluded), $3 most
+-- stops, and most resumes, to read, the latest. Reads card_stops_at and card_stops_resumed backwards from the end of the period.
 WITH stop AS MATERIALIZED (
   SELECT card_id, state, completed_at FROM card_stops
   WHERE coalesce(completed_at, requested_at) >= to_timestamp($1::float8 / 1000)
@@ -65,7 +65,7 @@ WITH stop AS MATERIALIZED (
   ORDER BY resumed_at DESC
   LIMIT $3::integer
 ), event AS (
-  -- A card that was stopped and resumed counts as both, each at its time.
+  -- A card that was stopped and resumed counts twice, each at its time.
   SELECT card_id, CASE WHEN state <> 'resumed' THEN state WHEN completed_at IS NOT NULL THEN 'done' END AS what FROM stop
   UNION ALL
   SELECT card_id, 'resumed' FROM resume

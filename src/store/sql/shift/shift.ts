@@ -1,4 +1,4 @@
-// What the records say about a time that is over: alerts, changes and stops, in bounded reads of tables that others own.
+// The records of a past period: alerts, changes and stops, in bounded reads of other files' tables.
 import type {
   AlertsWithin,
   CarrierStops,

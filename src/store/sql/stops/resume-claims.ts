@@ -1,4 +1,4 @@
-// The resumes of cards that wait in a run, from their decision to their effect. Part of the record store's resumes; the rules are
+// The resumes of cards that wait in a run, from decision to effect. Part of the record store's resumes; the rules are in
 // src/domain/orders. The number of the attempt is the fence.
 import type { Changes } from '../../../domain/orders/card-orders.ts';
 import { decideResume, type ResumeVerdict } from '../../../domain/orders/decide.ts';

@@ -1,17 +1,18 @@
--- Runs that resume cards. Which cards a run takes, and what becomes of each, is decided in src/domain/orders.
+-- Runs that resume cards. src/domain/orders decides which cards a run takes, and the result of each.
 --
--- nextStops and nextListed walk an index and are planned without any other way (transaction_bounds.walkIndexes): a plan that was
+-- nextStops and nextListed walk an index, and all other plans are switched off (transaction_bounds.walkIndexes): a plan that was
 -- made while the tables were small would read or sort all rows again in each step.
 
 -- part: stop
--- What decides about a card by its stop `s`; month first, since it is never null.
+-- The facts of a card's stop `s` that decide; month first, since it is never null.
 to_char(s.month, 'YYYY-MM') AS "stop.month", s.state AS "stop.state", s.authority AS "stop.authority", s.iccid AS "stop.iccid",
   (extract(epoch FROM s.requested_at) * 1000)::float8 AS "stop.requested_at", s.claimed_until IS NOT NULL AS "stop.is_claimed",
   s.unresolved AS "stop.unresolved"
 
 -- part: card
--- The card of `met`, and whether it waits in a run. Orders and limits allow one plan only: card by card, by the index on the card id. Another one
--- could read all that wait for each card; it looks as cheap while the table is empty, and a plan is kept.
+-- The card of `met`, and whether it waits in a run. The orders and limits permit only one plan: card by card, by the index on the
+-- card id. Another plan could read all waiting cards for each card; it seems as cheap while the table is empty, and a plan is
+-- kept.
 LEFT JOIN LATERAL (
   SELECT c.iccid, c.stopped, c.carrier_id
   FROM cards c WHERE c.card_id BETWEEN met.card_id AND met.card_id ORDER BY c.card_id LIMIT 1
@@ -25,8 +26,8 @@ LEFT JOIN LATERAL (
 c.iccid AS "card.iccid", c.stopped AS "card.stopped", c.carrier_id AS "card.carrier_id", waits.run_id IS NOT NULL AS waits_in_run
 
 -- name: resumes.nextStops
--- One step of the walk over stops by time. A stop that is confirmed meanwhile moves forward, so the walk meets it. $1 time and $2 card id
--- after which the step begins, $3 stops at most.
+-- One step of the walk over stops by time. A stop that is confirmed meanwhile moves forward, so the walk meets it. $1 time and $2
+-- card id after which the step begins, $3 stops at most.
 SELECT s.card_id, s.at::text AS walked_at, false AS is_listed, {cardColumns}, {stop}, (
     SELECT json_agg(json_build_object('month', to_char(later.month, 'YYYY-MM'), 'state', later.state, 'authority', later.authority,
       'iccid', later.iccid, 'requestedAt', extract(epoch FROM later.requested_at) * 1000,
@@ -67,15 +68,15 @@ LEFT JOIN LATERAL (
 ORDER BY met.place
 
 -- name: resumes.forget
--- Runs whose cards were removed by cleanup.
+-- Removes runs whose cards were removed by cleanup.
 DELETE FROM resume_runs r
 WHERE created_at < clock_timestamp() - interval '32 days' AND NOT steps_left
   AND NOT EXISTS (SELECT FROM card_resumes c WHERE c.run_id = r.id)
 
 -- name: resumes.create
--- A run without cards yet. $1 card ids or NULL, $2 when the walk over stops begins, or NULL, $3 carrier or NULL, $4 month that begins or NULL,
--- $5 ms over which the cards are spread, $6 number of cards that were counted, $7 reason, $8 by whom, $9 role, $10 whether its
--- cards may be stopped again in the month. Returns the id; no row when the month has its run.
+-- Creates a run without cards. $1 card ids or NULL, $2 when the walk over stops begins, or NULL, $3 carrier or NULL, $4 new month
+-- or NULL, $5 ms over which the cards are spread, $6 number of cards that were counted, $7 reason, $8 by whom, $9 role, $10
+-- whether its cards may be stopped again in the month. Returns the id; no row when the month has its run.
 INSERT INTO resume_runs (card_ids, listed, since, walked_at, walked_to, carrier_id, month, spread_ms, expected, reason,
   created_by, created_role, stop_again, steps_left)
 SELECT $1::bigint[], cardinality($1::bigint[]), since, since,
@@ -86,18 +87,18 @@ ON CONFLICT (month) DO NOTHING
 RETURNING id
 
 -- name: resumes.ofMonth
--- $1 month that began.
+-- $1 new month.
 SELECT id FROM resume_runs WHERE month = $1::date
 
 -- name: resumes.lock
--- Orders the steps of a run by several callers, its cancellation, and orders of stops (stops.lockHandOut). A statement of its
--- own, so that the step sees what was ordered before. $1 id.
+-- Serialises the steps of a run by several callers, its cancellation, and orders of stops (stops.lockHandOut). A separate
+-- statement, so that the step sees earlier orders. $1 id.
 SELECT FROM resume_runs WHERE id = $1::uuid FOR UPDATE
 
 -- name: resumes.countEnded
--- Under the lock: a run counts its cards that ended. $1 id, $2 cards that may wait at most, $3 cards of a list in one step. Returns what its
--- next step begins with: how many cards may be handed out now (a run that is spread hands out by the time that has passed), what the
--- run chooses by, and where the step begins. No row: all are handed out.
+-- Under the lock: counts the cards of a run that ended. $1 id, $2 cards that may wait at most, $3 cards of a list in one step.
+-- Returns the start of the next step: how many cards may be handed out now (a spread run hands out by the elapsed time), the
+-- selection of the run, and the place where the step begins. No row: all are handed out.
 WITH ended AS (
   UPDATE card_resumes SET counted = true
   WHERE run_id = $1::uuid AND NOT counted AND state <> 'waiting'
@@ -140,8 +141,8 @@ WHERE steps_left OR EXISTS (SELECT FROM card_resumes r WHERE r.run_id = resume_r
 ORDER BY created_at
 
 -- name: resumes.runs
--- The latest runs with the counts of their cards: those that were counted, and those that were not yet, which are few.
--- $1 id or NULL for all, $2 runs at most, $3 cards that were not resumed to name, at most.
+-- The latest runs with the counts of their cards: counted ones, and the few that are not counted yet. $1 id or NULL for all, $2
+-- runs at most, $3 most cards to name that were not resumed.
 SELECT run.id, run.reason, run.created_by AS by, run.created_at, run.cancelled_at, run.stop_again, run.since, run.carrier_id,
   run.total, ended.resumed, ended.already_running, ended.failed, ended.waiting,
   run.total - ended.resumed - ended.already_running - ended.failed - ended.waiting AS cancelled,
@@ -186,6 +187,6 @@ UPDATE resume_runs SET cancelled_at = clock_timestamp(), steps_left = false, car
 WHERE id = $1::uuid AND cancelled_at IS NULL
 
 -- name: resumes.cancelCards
--- $1 id. A card whose call is being made keeps its claim, and is recorded when that call ends.
+-- $1 id. A card with a call in flight keeps its claim, and is recorded when that call ends.
 UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
 WHERE run_id = $1::uuid AND NOT counted AND state = 'waiting'

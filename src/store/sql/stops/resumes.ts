@@ -1,4 +1,4 @@
-// Runs that resume cards. What concerns many cards is done in steps, each a statement of its own.
+// Runs that resume cards. Work on many cards is done in steps, each a separate statement.
 import { DAEMON } from '../../../domain/audit.ts';
 import { monthBefore } from '../../../domain/cards/month-calendar.ts';
 import { type Candidate, isChosen, type RunChoice } from '../../../domain/orders/run-choice.ts';
@@ -17,16 +17,16 @@ import file from './resumes.sql';
 
 const sql = statements(file);
 
-/** Stops, or cards of a list, that one step looks at: a short transaction. */
+/** Stops, or cards of a list, in one step: a short transaction. */
 const STEP = 5_000;
-/** Cards of a run that are handed out and wait, at most: cancelling it is a short transaction too. */
+/** Most waiting cards of a run, so that cancelling it is a short transaction, too. */
 const WAITING_AT_MOST = 2_000;
-/** Cards that are named with the reason why they were not resumed. */
+/** Most cards that are named with the reason why they were not resumed. */
 const NAMED_AT_MOST = 20;
 const MONTH_REASON = 'a new month began (stops.resume_at_month_start)';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** A card id that the walk over stops begins with: it looks at all of the first time. */
+/** Card id at which the walk over stops begins, so that all stops of the first instant are included. */
 const FIRST_PLACE = Number.MAX_SAFE_INTEGER;
 
 type MetCard = Candidate & {
@@ -35,12 +35,12 @@ type MetCard = Candidate & {
   readonly walkedAt: string | null;
 };
 
-/** What a run, or a preview, chooses its cards from. */
+/** The source from which a run, or a preview, chooses its cards. */
 interface Source {
   readonly cardIds: readonly number[] | null;
   readonly since: string | null;
   readonly carrierId: number | null;
-  /** The month that begins, YYYY-MM. */
+  /** The new month, YYYY-MM. */
   readonly beginning: string | null;
 }
 

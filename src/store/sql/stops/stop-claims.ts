@@ -1,8 +1,7 @@
-// The stops of cards over their package, from their decision to their effect. Part of the record store's stops; the rules are
+// The stops of cards over their package, from decision to effect. Part of the record store's stops; the rules are in
 // src/domain/orders.
 //
-// The number of the attempt is the fence: a caller that was frozen past its lease must not give up, on waking, the claim
-// of another caller.
+// The number of the attempt is the fence: a caller that was frozen past its lease cannot end the claim of another caller.
 import type { StopOrder } from '../../../domain/orders/card-orders.ts';
 import { decideStop, runsOver, type StopVerdict } from '../../../domain/orders/decide.ts';
 import {

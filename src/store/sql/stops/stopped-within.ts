@@ -1,5 +1,5 @@
-// Cards that cardpoll stopped for their usage and that are within their package by now. The walk over all cards finds them (stops.ts), and
-// cards that change are judged at once. Used by stops.ts and card-import.ts, too.
+// Cards that cardpoll stopped for their usage and that are now within their package. The walk over all cards finds them
+// (stops.ts), and changed cards are judged at once. Used by stops.ts and card-import.ts, too.
 import { isConfirmedWithin, stoppedWithin } from '../../../domain/orders/stopped-within.ts';
 import { OVER_RUNNING_COUNTED, OVER_RUNNING_SHOWN } from '../../../domain/stops/stop.ts';
 import type { StoppedWithinRecords } from '../../ports/records/stopped-within-records.ts';
@@ -12,7 +12,7 @@ import file from './stopped-within.sql';
 
 const sql = statements(file);
 
-/** Cards that are judged by one statement. */
+/** Cards judged by one statement. */
 const STEP = 1_000;
 
 export function sqlStoppedWithin(client: SqlClient): StoppedWithinRecords {
@@ -47,7 +47,7 @@ export function sqlStoppedWithin(client: SqlClient): StoppedWithinRecords {
   };
 }
 
-/** Puts those of the cards into the list that belong there, and removes the others. */
+/** Adds the matching cards to the list, and removes the others from it. */
 export async function judgeStoppedWithin(
   tx: SqlRunner,
   cardIds: readonly number[],
@@ -60,7 +60,7 @@ export async function judgeStoppedWithin(
   await db.run('note', cardIds, within, months);
 }
 
-/** @returns those of the cards that are so, and the months of their stops, as parameters. */
+/** @returns the matching cards and the months of their stops, as parameters. */
 export function withinOf(cards: Facts['cards']): [number[], string[]] {
   const found = cards.flatMap((card) => {
     const stop = stoppedWithin(card);

@@ -1,7 +1,7 @@
--- Stops as operators see them, and what they decide; the one row that decides about all stops, and the counts beside it.
+-- Stops as operators see them, and their decisions; the row that decides about all stops, and the counts next to it.
 
 -- part: stop
--- The columns of a stop, and what they are of.
+-- The columns of a stop.
 to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb, s.requested_at, s.completed_at, s.resumed_at,
   s.attempts, s.unconfirmed, s.last_error, CASE WHEN s.state = 'held' THEN s.held_by END AS held_by, s.ordered_by, s.reason, s.stop_again,
   CASE WHEN s.state = 'requested' AND s.pending_until > clock_timestamp() THEN s.pending_since END AS pending_since,
@@ -19,8 +19,8 @@ s.state = ANY ($1::text[]) AND (NOT $5::boolean OR coalesce(s.authority, '') = '
   AND (NOT $6::boolean OR EXISTS (SELECT FROM cards_stopped_within w WHERE w.card_id = s.card_id AND w.month = s.month))
 
 -- part: overSince
--- Cards that are over their package, by stops of cardpoll's own decision: with what they showed before their last step, and when the stop was
--- judged, whatever came of it. By time of the stop.
+-- Cards that are over their package, by stops of cardpoll's own decision in any state: their reading before the last step, and
+-- when the stop was judged. By time of the stop.
 SELECT s.card_id, c.carrier_id, u.jump_from_mb AS before_mb, s.reading_mb AS shown_mb, s.requested_at,
   s.state = 'requested' AND s.charged_at IS NULL AS waits
 FROM of_jump CROSS JOIN LATERAL (
@@ -39,16 +39,17 @@ ORDER BY s.month DESC
 LIMIT $2::integer
 
 -- name: stops.unconfirmed
--- How many cards run although the gateway acknowledged their stop without effect, and first did so $2 ms ago, at most $1. A stop that is no longer wanted (card
--- removed or stopped meanwhile, another SIM, allowance raised, month over) does not count; one that an operator ordered stays wanted,
--- whatever the card has used. Small and partial: the index of the unconfirmed, then two rows by their keys each.
+-- The number of cards that run although the gateway acknowledged their stop without effect, for the first time at least $2 ms
+-- ago; at most $1. A stop that is no longer wanted (card removed or stopped meanwhile, another SIM, allowance raised, month over)
+-- does not count; one that an operator ordered stays wanted, whatever the card has used. Fast: the partial index of the
+-- unconfirmed, then two rows by key for each.
 SELECT count(*) AS count
 FROM (
   SELECT FROM card_stops s
   JOIN cards c ON c.card_id = s.card_id
   LEFT JOIN card_usage u ON u.card_id = s.card_id AND u.month = s.month
   WHERE s.state = 'requested' AND s.acknowledged_at IS NOT NULL AND NOT c.stopped AND s.iccid = c.iccid
-    -- While the vendor works on a first call, as it says, none was without effect.
+    -- While the vendor reports work on a first call, that call is not without effect.
     AND (s.unconfirmed > 0 OR s.pending_until <= clock_timestamp())
     AND coalesce(s.pending_since, '-infinity') <= clock_timestamp() - $2::float8 * interval '1 millisecond'
     AND (
@@ -61,9 +62,9 @@ FROM (
 ) AS found
 
 -- name: stops.page
--- A page of stops, the latest first. $1 states, $2 since or NULL, $3 carrier or NULL, $4 only those that spare a card which is
--- over its package and runs, $5 only those that an operator released, $6 only those whose card is within its package by now, $7 until
--- or NULL, $8 offset, $9 rows at most.
+-- A page of stops, the latest first. $1 states, $2 since or NULL, $3 carrier or NULL, $4 only stops that spare a card which is
+-- over its package and runs, $5 only stops that an operator released, $6 only stops whose card is now within its package, $7
+-- until or NULL, $8 offset, $9 rows at most.
 SELECT s.card_id, s.iccid, c.carrier_id, {stop}
 LEFT JOIN cards c ON c.card_id = s.card_id
 WHERE {listed} AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
@@ -80,7 +81,7 @@ WHERE {listed} AND ($3::integer IS NULL OR EXISTS (
   ))
 
 -- name: stops.release
--- Lets held stops go on. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
+-- Releases held stops. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
 WITH chosen AS MATERIALIZED (
   SELECT ctid AS place FROM card_stops
   WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
@@ -88,15 +89,15 @@ WITH chosen AS MATERIALIZED (
   LIMIT $4::integer
   FOR UPDATE
 )
--- What held it stays, so that the release can be taken back.
+-- The cause of the hold is kept, so that the release can be undone.
 UPDATE card_stops s SET state = 'requested', authority = 'released', ordered_by = $2, reason = $3,
   requested_at = clock_timestamp(), due_at = clock_timestamp()
--- By its place: a join, planned for few stops, could read all of them for each.
+-- By its place, because a join that is planned for few stops could read all of them for each.
 WHERE s.ctid = ANY (ARRAY(SELECT place FROM chosen))
 RETURNING s.card_id
 
 -- name: stops.holdAgain
--- Takes releases back whose stops were not called. $1 by whom they were made, $2 their reason, $3 since (epoch ms), $4 stops at most.
+-- Undoes releases whose stops were not called. $1 by whom they were made, $2 their reason, $3 since (epoch ms), $4 stops at most.
 -- Returns the card ids.
 WITH chosen AS MATERIALIZED (
   SELECT ctid AS place FROM card_stops
@@ -113,8 +114,8 @@ WHERE s.ctid = ANY (ARRAY(SELECT place FROM chosen))
 RETURNING s.card_id
 
 -- name: stops.dismiss
--- Gives stops up that were not called: held, observed, released or ordered. $1 card ids or NULL for all, $2 by whom, $3 reason, $4
--- stops at most of each kind. Returns the card ids.
+-- Dismisses stops that were not called: held, observed, released or ordered. $1 card ids or NULL for all, $2 by whom, $3 reason,
+-- $4 stops at most of each kind. Returns the card ids.
 WITH waiting AS MATERIALIZED (
   SELECT ctid AS place FROM card_stops
   WHERE state IN ('held', 'observed') AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
@@ -135,12 +136,12 @@ WHERE s.ctid = ANY (ARRAY(SELECT place FROM waiting UNION ALL SELECT place FROM 
 RETURNING s.card_id
 
 -- name: stops.lockHandOut
--- A step of a run either has handed out its cards before the order, or leaves the ordered card out.
+-- Makes sure that a step of a run either has handed out its cards before the order, or leaves the ordered card out.
 SELECT FROM resume_runs WHERE steps_left FOR SHARE
 
 -- name: stops.open
--- Cards with a stop that is held, observed or requested, each as often as it has one. $1 card id after which, $2 stops at most.
--- Each in the order of its index: one condition for all would sort all of them each time.
+-- Cards with a stop that is held, observed or requested; a card with several stops is repeated. $1 card id after which, $2 stops
+-- at most. Each state in the order of its index: one condition for all would sort all of them each time.
 (SELECT card_id FROM card_stops WHERE state = 'held' AND card_id > $1::bigint ORDER BY card_id LIMIT $2::integer)
 UNION ALL
 (SELECT card_id FROM card_stops WHERE state = 'observed' AND card_id > $1::bigint ORDER BY card_id LIMIT $2::integer)
@@ -181,14 +182,14 @@ CROSS JOIN LATERAL (
   FROM (
     SELECT held_by AS "heldBy", count(*) AS stops, extract(epoch FROM min(requested_at)) * 1000 AS "requestedAt"
     FROM (SELECT held_by, requested_at FROM card_stops WHERE state = 'held' LIMIT $1::integer) AS found
-    -- A jump may have ended so that those which it held before wait for an operator.
+    -- A jump may have ended in such a way that its earlier holds wait for an operator.
     GROUP BY held_by, requested_at <= c.jump_doubtful_until
   ) AS cause
 ) AS held
 
 -- name: stops.setMode
--- Mode enforce also accepts a jump that has begun. $1 mode, $2 by whom, $3 reason. Both times are the same, so that they show
--- which change accepted the jump.
+-- Mode enforce also accepts a current jump. $1 mode, $2 by whom, $3 reason. Both times are equal, which shows the change that
+-- accepted the jump.
 UPDATE stop_control SET mode = $1, mode_since = statement_timestamp(), mode_by = $2, mode_reason = $3,
   jump_accepted_at = CASE WHEN $1 = 'enforce' AND jump_since IS NOT NULL
     THEN coalesce(jump_accepted_at, statement_timestamp()) ELSE jump_accepted_at END
@@ -200,7 +201,7 @@ FROM stop_control
 WHERE jump_since IS NOT NULL
 
 -- name: stops.overSinceJump
--- Since the present jump began, or up to $2 ms before, at most $1.
+-- Since the current jump began, or up to $2 ms before, at most $1.
 WITH of_jump AS (
   SELECT jump_since - $2::float8 * interval '1 millisecond' AS since, jump_carrier FROM stop_control WHERE jump_since IS NOT NULL
 )
@@ -210,7 +211,7 @@ ORDER BY coalesce(s.completed_at, s.requested_at) DESC
 LIMIT $1::integer
 
 -- name: stops.overSince
--- In the last $2 ms, at most $1, without the carrier whose jump is on.
+-- In the last $2 ms, at most $1, without the carrier of the current jump.
 WITH of_jump AS (
   SELECT clock_timestamp() - $2::float8 * interval '1 millisecond' AS since, jump_carrier FROM stop_control
 )
@@ -223,8 +224,8 @@ LIMIT $1::integer
 SELECT unwatched_left AS left FROM stop_control
 
 -- name: stops.noteWatched
--- $1 stops that may be called until readings were compared again; NULL: as many as before. $2 how many it was before they were compared:
--- those that were called meanwhile are not granted once more. $3 ms in which they will be.
+-- $1 stops that may be called before readings are compared again; NULL: as many as before. $2 that number before the comparison:
+-- stops called meanwhile are not granted once more. $3 ms until the next comparison.
 UPDATE stop_control SET
   unwatched_left = CASE WHEN unwatched_left = $2::integer THEN coalesce($1::integer, unwatched_left) ELSE unwatched_left END,
   watched_until = clock_timestamp() + $3::float8 * interval '1 millisecond'
@@ -236,8 +237,9 @@ WHERE jump_since IS NOT NULL AND jump_accepted_at IS NULL AND NOT jump_is_step
 RETURNING only_row
 
 -- name: stops.beginJump
--- $1 factor, $2 baseline, $3 recent growth, MB per hour, $4 carrier or NULL for the fleet, $5 whether it is a step. Returns a row if there was
--- no jump, or one of another carrier, or an accepted one that this one goes on from: that one never ended by growth as before it.
+-- $1 factor, $2 baseline, $3 recent growth, MB per hour, $4 carrier or NULL for the fleet, $5 whether it is a step. Returns a row
+-- if there was no jump, or one of another carrier, or an accepted one that this one continues: such a jump did not end by normal
+-- growth.
 UPDATE stop_control SET jump_since = clock_timestamp(), jump_factor = $1, jump_baseline = $2, jump_recent = $3,
   jump_accepted_at = NULL, jump_is_step = $5::boolean,
   jump_carrier = CASE WHEN jump_since IS NULL OR jump_carrier = $4::integer THEN $4::integer END,
@@ -246,7 +248,7 @@ WHERE jump_since IS NULL OR jump_carrier <> coalesce($4::integer, -1) OR jump_ac
 RETURNING jump_since
 
 -- name: stops.endJump
--- $1 whether growth is as before. Otherwise what it held stays doubtful. Returns a row if there was a jump.
+-- $1 whether growth is normal again. Otherwise its holds stay doubtful. Returns a row if there was a jump.
 UPDATE stop_control SET jump_since = NULL, jump_accepted_at = NULL, jump_is_step = false, jump_carrier = NULL,
   jump_over_at = CASE WHEN $1::boolean THEN clock_timestamp() ELSE jump_over_at END,
   jump_doubtful_until = CASE WHEN $1::boolean THEN jump_doubtful_until ELSE clock_timestamp() END
@@ -254,8 +256,8 @@ WHERE jump_since IS NOT NULL
 RETURNING only_row
 
 -- name: stops.oddOfRange
--- Cards of a range that are over their package and run, and cards that cardpoll stopped and that are within theirs; and the number of cards
--- whose counter is in doubt, by carrier. $1 card id to start after, $2 last card id, $3 present month. Walks the keys once.
+-- Cards of a range that run over their package, and cards that cardpoll stopped and that are within theirs; and the number of
+-- cards with a doubtful counter, by carrier. $1 card id to start after, $2 last card id, $3 current month. Walks the keys once.
 WITH found AS MATERIALIZED (
   SELECT c.card_id, c.carrier_id, u.suspected_mb IS NOT NULL AS is_in_doubt,
     c.stopped = (u.used_mb <= coalesce(c.allowance_mb, 'Infinity'))
@@ -269,9 +271,9 @@ SELECT (SELECT coalesce(array_to_json(array_agg(card_id ORDER BY card_id)), '[]'
     FROM (SELECT carrier_id, count(*) AS cards FROM found WHERE is_in_doubt GROUP BY carrier_id) AS carriers) AS in_doubt
 
 -- name: stops.noteOdd
--- One step of the walk over all cards. $1 card id to start after, $2 last card id, $3 present month, $4 the number of all cards if
--- the walk ends with it (NULL: it goes on), $5 cards of the range that run over their package without an explanation, $6 those that are
--- stopped within it, $7 the months of their stops.
+-- One step of the walk over all cards. $1 card id to start after, $2 last card id, $3 current month, $4 the number of all cards
+-- if the walk ends with it (NULL: it continues), $5 cards of the range that run over their package without an explanation, $6
+-- cards that are stopped within it, $7 the months of their stops.
 WITH gone AS (
   DELETE FROM cards_over_running o
   WHERE o.card_id > $1::bigint AND o.card_id <= $2::bigint AND o.card_id <> ALL ($5::bigint[])
@@ -299,15 +301,16 @@ ON CONFLICT (card_id) DO UPDATE SET month = excluded.month, seen_at = clock_time
 WHERE o.month <> excluded.month
 
 -- name: stops.overRunning
--- How many cards run so for longer than $1 ms, at most $2, when the last walk ended, and up to $3 of their ids. A card that was stopped
--- or changed since the walk does not count, nor one whose stop explains it by now (card_orders.saveStops). No row: not known.
+-- The number of cards that have run over their package for longer than $1 ms, at most $2, when the last walk ended, and up to $3
+-- of their ids. A card that was stopped or changed since the walk does not count, nor one whose stop explains it by now
+-- (card_orders.saveStops). No row: unknown.
 SELECT control.over_running_at AS at, found.count, found.card_ids
 FROM stop_control control CROSS JOIN LATERAL (
   SELECT count(*) AS count, coalesce(array_to_json((array_agg(card_id ORDER BY card_id))[:$3::integer]), '[]') AS card_ids
   FROM (
     SELECT o.card_id
     FROM cards_over_running o
-    -- The limit allows one plan only: card by card. Another one could read all cards.
+    -- The limit permits only one plan: card by card. Another one could read all cards.
     CROSS JOIN LATERAL (
       SELECT FROM cards c JOIN card_usage u ON u.card_id = c.card_id AND u.month = control.over_running_month
       WHERE c.card_id = o.card_id AND NOT c.stopped AND u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL AND NOT u.closed

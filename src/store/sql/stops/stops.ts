@@ -1,5 +1,5 @@
-// Stops as operators see them, and what they decide: they release and dismiss those that are held, and order the stop of a
-// card, and what decides about all stops. How cards over their package are stopped is stop-claims.ts.
+// Stops as operators see them, and their decisions: they release and dismiss held stops, and order the stop of a card. Also the
+// facts that decide about all stops. stop-claims.ts stops the cards over their package.
 
 import { sum } from '../../../domain/numbers.ts';
 import type { JumpFacts, StopOrder } from '../../../domain/orders/card-orders.ts';
@@ -46,20 +46,20 @@ const sql = statements(file);
 
 /** Stops that one statement releases or dismisses: a short transaction. */
 const DECIDED_AT_ONCE = 10_000;
-/** Cards of a fleet that show whether its readings are on another level. */
+/** Number of cards that show whether the fleet's readings are on another level. */
 const JUMP_SAMPLE = 200;
 
-/** Filters of lists that are more than a state. */
+/** Filters of lists in addition to the states. */
 const FURTHER_FILTERS = ['spared', 'released', 'within'] as const;
 
-/** The month of the stop of a card that a filter matches, as the rules say; null: none. */
+/** The month of a card's stop that a filter matches, by the rules; null: none. */
 type MonthOf = (card: Facts['cards'][number], jump: JumpFacts) => string | null;
 const MONTH_OF: Readonly<Record<string, MonthOf | undefined>> = {
   spared: (card, jump) => (runsOver(card, jump) === 'spared' ? card.month : null),
   within: (card) => stoppedWithin(card)?.month ?? null,
 };
 
-/** The states that a filter of lists matches. */
+/** The states that a list's filter matches. */
 function statesOf(filter: StopFilter['state']): readonly StopState[] {
   if (filter === null) return STOP_STATES;
   if (filter === 'spared') return SPARING_STATES;
@@ -67,7 +67,7 @@ function statesOf(filter: StopFilter['state']): readonly StopState[] {
   return [filter === 'released' ? 'requested' : filter];
 }
 
-/** What a step of the walk finds. */
+/** The findings of one step of the walk. */
 interface OddCards {
   readonly cardIds: readonly number[];
   readonly inDoubt: readonly CarrierCards[];
@@ -77,13 +77,13 @@ export function sqlStops(client: SqlClient): StopRecords {
   const db = sql.on(client);
   const orders = cardOrders(client);
 
-  /** With what ends the hold of those that are held. */
+  /** Adds the end of the hold to held stops. */
   async function withHolds<Stop extends CardStop>(stops: readonly Stop[]): Promise<Stop[]> {
     const jump = await jumpOf(client);
     return stops.map((stop) => ({ ...stop, ...holdOf(stop, jump) }));
   }
 
-  /** The stops among these that are so still: a later reading, or a change of the card, may have ended it. */
+  /** The stops that still match: a later reading, or a change of the card, may have ended the match. */
   async function stillSo(stops: readonly ListedStop[], monthOf: MonthOf): Promise<ListedStop[]> {
     const { cards, control } = await factsOf(client, [...new Set(stops.map(({ cardId }) => cardId))], null);
     const months = new Map(cards.map((card) => [card.cardId, monthOf(card, control.jump)]));
@@ -165,9 +165,9 @@ interface ControlRow
   readonly now: number;
   readonly counts: StopCounts;
   readonly jumpFacts: JumpFacts;
-  /** Stops of this minute and the one before that operators released or ordered. */
+  /** Stops of this minute and the previous one that operators released or ordered. */
   readonly ordered: number;
-  /** Held stops by cause; the time is of the first of them. */
+  /** Held stops by cause, with the time of the first one. */
   readonly holds: ReadonlyArray<Pick<StopOrder, 'heldBy' | 'requestedAt'> & { readonly stops: number }>;
 }
 

@@ -58,10 +58,9 @@ SELECT count(*) AS triggers, coalesce(sum(total - succeeded - failed), 0)::bigin
 WHERE finished_at IS NULL AND ($1::text IS NULL OR task_type = $1::text)
 
 -- name: triggers.openFor
--- Unfinished manual triggers that still need a poll of one card: it is handed out, or will be.
--- $1 card id, $2 carrier, $3 status of the card, $4 most triggers.
--- Neither looks at finished triggers: what is owed is some thousand rows however many triggers there are, and triggers
--- with cards to hand out have an index of their own.
+-- Unfinished manual triggers that still need a poll of one card: it is handed out, or will be. $1 card id, $2 carrier, $3 status
+-- of the card, $4 most triggers. Neither half reads finished triggers: the owed cards are some thousand rows for any number of
+-- triggers, and triggers with cards to hand out have their own index.
 SELECT {trigger}
 FROM manual_triggers t
 -- An array, not IN: without statistics the planner would join with all triggers ever made.
@@ -86,11 +85,11 @@ SELECT FROM cards
 WHERE ($1::integer IS NULL OR carrier_id = $1::integer) AND ($2::integer IS NULL OR status = $2::integer)
 
 -- name: triggers.knownCards
--- Those of the cards that exist. $1 card ids.
+-- The given cards that exist. $1 card ids.
 SELECT card_id FROM cards WHERE card_id = ANY ($1::bigint[])
 
 -- name: triggers.cancel
--- $1 trigger id. Returns the trigger's row; none for one that is finished.
+-- $1 trigger id. Returns the trigger's row; no row for a finished trigger.
 UPDATE manual_triggers SET status = 'cancelled', finished_at = clock_timestamp(), feeding = true, card_ids = NULL
 WHERE trigger_id = $1 AND status IN ('queued', 'running')
 RETURNING {trigger}
@@ -110,9 +109,9 @@ WHERE t.trigger_id = locked.trigger_id
 RETURNING t.trigger_id, t.task_type, t.total - t.succeeded - t.failed AS cards
 
 -- name: triggers.feeding
--- Triggers the leader has work with: cancelled ones first, then those that got least, then the oldest. $1 cancelled
--- triggers of each task type at most, and as many others: those of a type that is held back must not keep the others
--- waiting, nor thousands that were cancelled together a new one.
+-- Triggers that need the leader: cancelled ones first, then those that got least, then the oldest. $1 cancelled triggers of each
+-- task type at most, and as many others: triggers of a type that is held back must not delay the others, and thousands that were
+-- cancelled together must not delay a new one.
 SELECT f.trigger_id, f.task_type, f.status
 FROM task_types AS k CROSS JOIN (VALUES (true), (false)) AS c (cancelled) CROSS JOIN LATERAL (
   SELECT * FROM manual_triggers AS t
@@ -123,13 +122,13 @@ FROM task_types AS k CROSS JOIN (VALUES (true), (false)) AS c (cancelled) CROSS 
 ORDER BY f.status <> 'cancelled', f.handed_out, f.sequence
 
 -- name: triggers.count
--- Counts the results of triggered cards. $1 trigger ids, $2 card ids, $3 whether the poll succeeded.
--- A card that is not owed (any more) counts nothing. The last result completes its trigger; results that come in for a
--- cancelled one are counted and change nothing else.
+-- Counts the results of triggered cards. $1 trigger ids, $2 card ids, $3 whether the poll succeeded. A card that is not owed (any
+-- more) does not count. The last result completes its trigger; results for a cancelled trigger are counted and change nothing
+-- else.
 WITH result AS (
   SELECT * FROM unnest($1::text[], $2::bigint[], $3::boolean[]) AS r (trigger_id, card_id, succeeded)
 ), locked AS MATERIALIZED (
-  -- Locked in one order and first, so that writers of several triggers wait and cannot deadlock.
+  -- Locked first, and in one order, so that writers of several triggers wait and cannot deadlock.
   SELECT trigger_id FROM manual_triggers
   WHERE trigger_id = ANY ($1::text[])
   ORDER BY trigger_id
@@ -158,8 +157,8 @@ FROM news n
 WHERE t.trigger_id = n.trigger_id
 
 -- name: triggers.owed
--- One page of the cards that were handed out a while ago and have no result yet. $1 task type, $2 ms ago, $3 trigger and
--- $4 card after which it begins, $5 cards at most.
+-- One page of the cards that were handed out a while ago and have no result yet. $1 task type, $2 ms ago, $3 trigger and $4 card
+-- after which it begins, $5 cards at most.
 SELECT c.trigger_id, c.card_id
 FROM manual_trigger_cards c JOIN manual_triggers t USING (trigger_id)
 WHERE t.task_type = $1::text AND t.status IN ('queued', 'running')
@@ -169,8 +168,8 @@ ORDER BY c.trigger_id, c.card_id
 LIMIT $5::integer
 
 -- name: triggers.handOutAgain
--- $1 triggers and $2 their cards. Returns those that are still owed.
--- The triggers are locked first, as when results are counted: two writers of the same cards wait, and cannot deadlock.
+-- $1 triggers and $2 their cards. Returns the cards that are still owed. The triggers are locked first, as when results are
+-- counted: two writers of the same cards wait, and cannot deadlock.
 WITH locked AS MATERIALIZED (
   SELECT trigger_id FROM manual_triggers WHERE trigger_id = ANY ($1::text[]) ORDER BY trigger_id FOR UPDATE
 )
@@ -180,7 +179,7 @@ WHERE c.trigger_id = again.trigger_id AND c.card_id = again.card_id
 RETURNING c.trigger_id, c.card_id
 
 -- name: triggers.defer
--- Cards that were claimed and may not be polled yet: they are owed again after a wait. $1 triggers, $2 their cards, $3 ms.
+-- Cards that were claimed too early to be polled: they are owed again after a wait. $1 triggers, $2 their cards, $3 ms.
 WITH locked AS MATERIALIZED (
   SELECT trigger_id FROM manual_triggers WHERE trigger_id = ANY ($1::text[]) ORDER BY trigger_id FOR UPDATE
 )
@@ -192,8 +191,8 @@ FROM (
 WHERE c.trigger_id = early.trigger_id AND c.card_id = early.card_id
 
 -- name: triggers.early
--- How many cards of triggers may not be polled yet, and until when the last of them waits. $1 triggers, $2 most cards to
--- count of each: a trigger may have millions.
+-- How many cards of triggers may not be polled yet, and until when the last of them waits. $1 triggers, $2 most cards to count of
+-- each: a trigger may have millions.
 SELECT t.trigger_id, e.cards, e.until_at
 FROM unnest($1::text[]) AS t (trigger_id) CROSS JOIN LATERAL (
   SELECT count(*) AS cards, max(last.early_until) AS until_at
@@ -207,7 +206,7 @@ FROM unnest($1::text[]) AS t (trigger_id) CROSS JOIN LATERAL (
 WHERE e.cards > 0
 
 -- name: triggers.earlyOf
--- Those of the cards that were too early for an unfinished trigger and have no result yet. $1 task type, $2 cards.
+-- The given cards that were too early for an unfinished trigger and have no result yet. $1 task type, $2 cards.
 SELECT c.trigger_id, c.card_id
 FROM manual_trigger_cards c JOIN manual_triggers t USING (trigger_id)
 WHERE c.early_until IS NOT NULL AND c.card_id = ANY ($2::bigint[])
@@ -218,7 +217,7 @@ WHERE c.early_until IS NOT NULL AND c.card_id = ANY ($2::bigint[])
 SELECT FROM manual_triggers WHERE trigger_id = $1 FOR UPDATE
 
 -- name: triggers.takeBackCards
--- $1 trigger id, $2 its cards that run.
+-- $1 trigger id, $2 its running cards.
 DELETE FROM manual_trigger_cards WHERE trigger_id = $1 AND card_id <> ALL ($2::bigint[])
 
 -- name: triggers.endFeeding
@@ -229,11 +228,10 @@ WHERE trigger_id = $1 AND status = 'cancelled'
 
 -- name: triggers.handOut
 -- Hands out the next cards of a trigger: records them as owed and moves the trigger's cursor behind them. The lock of its row
--- orders several callers. $1 trigger, $2 most cards, $3 most cards to scan for a by-condition trigger.
--- Returns the cards (as JSON, in their order) and whether there may be more; no row for a trigger that is finished, or handed
--- out in full.
--- Scanning a bounded range in id order needs no index on the selected columns, and no call takes long
--- however few cards match.
+-- serialises several callers. $1 trigger, $2 most cards, $3 most cards to scan for a by-condition trigger.
+-- Returns the cards (as JSON, in their order) and whether there may be more; no row for a trigger that is finished, or handed out
+-- in full. Scanning a bounded range in id order needs no index on the selected columns, and every call is short however few cards
+-- match.
 WITH trigger AS MATERIALIZED (
   SELECT kind, carrier_id, card_status, card_ids, last_card_id, total, total_estimated, handed_out
   FROM manual_triggers
@@ -277,7 +275,7 @@ WITH trigger AS MATERIALIZED (
 UPDATE manual_triggers t SET
   feeding = c.more, last_card_id = c.last_card_id, handed_out = c.handed_out, total = c.new_total,
   total_estimated = c.total_estimated AND c.more, card_ids = CASE WHEN c.more THEN t.card_ids END,
-  -- Cards that were counted when the trigger was made and are gone before their turn.
+  -- Cards that were counted when the trigger was made and were removed before their turn.
   failed = t.failed + c.gone,
   status = CASE WHEN NOT c.more AND t.succeeded + t.failed + c.gone = c.new_total THEN 'completed' ELSE t.status END,
   finished_at = CASE WHEN NOT c.more AND t.succeeded + t.failed + c.gone = c.new_total THEN clock_timestamp() END

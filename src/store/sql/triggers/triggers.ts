@@ -9,7 +9,7 @@ import file from './triggers.sql';
 
 const sql = statements(file);
 
-/** Cards looked at in one call: a few milliseconds. */
+/** Cards scanned in one call: a few milliseconds. */
 const PIECE_CARDS = 10_000;
 
 export function sqlTriggers(client: SqlClient): TriggerRecords {
