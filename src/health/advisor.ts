@@ -1,8 +1,8 @@
-// The one advisor of limits: which limit a task type should have, and why. `stats`, the doctor, the dashboard and `concurrency
-// advise` say what is found here and nothing else. Used by the judge. Pure.
+// The only source of advice on limits: which limit a task type should have, and why. `stats`, the doctor, the dashboard and
+// `concurrency advise` show this advice and no other. Used by the judge. Pure.
 //
-// Two things are weighed: what the operations interface, section 8, recommends for the response time of the gateway, and what
-// was measured at the limits that the type has had (domain/limits/concurrency-curve.ts). No higher limit is advised where the
+// It combines two sources: the recommendation of the operations interface, section 8, for the gateway's response time, and the
+// measurements at the limits that the type has had (domain/limits/concurrency-curve.ts). It never advises a higher limit when the
 // gateway is the cause: more calls at a time make a slow gateway slower.
 import { type CurvePoint, kneeOf } from '../domain/limits/concurrency-curve.ts';
 import { MAX_CONCURRENCY_BOUNDS, recommendedConcurrency } from '../domain/limits/operator-limits.ts';
@@ -17,11 +17,11 @@ export interface AdviceInputs {
     Capacity,
     'demandPerSecond' | 'capacityPerSecond' | 'boundBy' | 'heldBy' | 'drainSeconds'
   >;
-  /** What a poll takes now; null: not known. */
+  /** Current duration of a poll; null: unknown. */
   readonly callMs: number | null;
   readonly maxConcurrency: number;
   readonly effectiveConcurrency: number;
-  /** Why the limit in force is lower; null: it is not, or the reason is not known. */
+  /** Why the limit in force is lower; null: it is not lower, or the reason is unknown. */
   readonly limitReason: string | null;
   /** A trial of some seconds keeps the limit lower on purpose. */
   readonly isTrying: boolean;
@@ -30,7 +30,7 @@ export interface AdviceInputs {
   readonly curve: readonly CurvePoint[];
 }
 
-/** operations/limits/limits-report.ts says what each field means. */
+/** operations/limits/limits-report.ts documents the fields. */
 export interface LimitAdvice {
   readonly verdict: 'raise' | 'lower' | 'keep' | 'unknown';
   readonly maxConcurrency: number;
@@ -41,9 +41,9 @@ export interface LimitAdvice {
 
 /** The advice leaves this share of the capacity free: a limit that just meets the demand never drains a backlog. */
 const SPARE_PERCENT = 10;
-/** A limit that is higher than advised by no more than this is as good. */
+/** A limit up to this many times the advised one is good enough. */
 const NEARLY = 1.25;
-/** Beyond the recommended limits one step goes no further than this: the gateway may take less than it is sent then. */
+/** Beyond the recommended limits one step is at most this factor: the gateway may accept less load than it is sent. */
 const STEP = 2;
 
 export function adviceOn(inputs: AdviceInputs): LimitAdvice {
@@ -54,7 +54,7 @@ export function adviceOn(inputs: AdviceInputs): LimitAdvice {
     return { verdict: 'unknown', maxConcurrency: max, recommended: null, remedy: null, why };
   }
   const recommended = recommendedConcurrency(slowness?.usualMs ?? callMs);
-  // Nobody is to poll less often because of a trial: what counts is what the limit allows without it.
+  // A trial must not lead to the advice to poll less often: the limit without the trial counts.
   const share = inputs.isTrying && capacity.boundBy === 'concurrency' ? effectiveConcurrency / max : 1;
   const isShort = capacityPerSecond <= demandPerSecond * share;
   const limit = limitFor(inputs, callMs, isShort, recommended);
@@ -97,12 +97,12 @@ function limitFor(inputs: AdviceInputs, callMs: number, isShort: boolean, recomm
     };
   }
   const enough = Math.max(needed, recommended.max);
-  // What was measured counts more than the table: the rate grew up to this limit, and nothing was refused.
+  // The measurements overrule the table: the rate grew up to this limit, and nothing was refused.
   if (max > NEARLY * enough && (knee === null || knee.concurrency < max)) return { to: enough, why: range };
   return keep(range);
 }
 
-/** What was measured at the limits that the type has had. */
+/** Describes the measurements at former limits. */
 function curveWords({ curve }: AdviceInputs): string {
   const top = curve.at(-1);
   if (top === undefined) return 'no curve yet: the limit was never reached';
@@ -118,7 +118,7 @@ function point(level: CurvePoint): string {
   return `${short(level.ratePerSecond)}/s in ${short(level.avgDurationMs)} ms at ${level.concurrency}${refused}`;
 }
 
-/** What ends a backlog that never drains. */
+/** The remedy for a backlog that never drains. */
 function remedyOf({ taskType, maxConcurrency, slowness }: AdviceInputs, to: number, times: number): string {
   const lessOften = `poll ${taskType} ${Math.ceil(10 * withSpare(times)) / 10} times less often`;
   if (slowness !== null) return `wait until the gateway is as fast as usual, or ${lessOften}`;

@@ -1,10 +1,10 @@
-// Demand of the schedule, capacity of the limits, headroom, and when a backlog is gone. The only definition of these
-// numbers for API, command line and doctor; what helps is in advisor.ts. Used by the judge, statistics and the doctor. Pure.
+// Demand of the schedule, capacity of the limits, headroom, and the time until a backlog is gone. The only definition of these
+// numbers for API, command line and doctor; advisor.ts has the remedies. Used by the judge, statistics and the doctor. Pure.
 //
-// Capacity follows Little's law: a limit of n calls of d seconds each allows n / d polls a second. It is computed from
-// the limit in force, so it falls when the fleet lowers that limit for a gateway that cannot take more. The rate limits of
-// the gateway can allow less: the second half of this file says what they leave to a task type. Types that want less than
-// their equal share leave the rest to the others, as the live store grants calls.
+// Capacity follows Little's law: a limit of n calls of d seconds each allows n / d polls a second. It is computed from the limit
+// in force, so it falls when the fleet lowers that limit for an overloaded gateway. The rate limits of the gateway can allow
+// less: the second half of this file computes the part that they leave to a task type. Types that need less than their equal
+// share leave the rest to the others, in the same way as the live store grants calls.
 import type { CardsPerCall } from '../domain/gateway-interface.ts';
 import { callsIn, countsCalls, eachWords, rateWords, unitOf } from '../domain/limits/rate-limit.ts';
 import { percentDown, rounded, sum } from '../domain/numbers.ts';
@@ -20,15 +20,15 @@ export interface CapacityInputs {
   readonly owedCards: number;
   /** The limit in force. */
   readonly effectiveConcurrency: number;
-  /** What a poll takes, see callMsOf; null: not known. */
+  /** Duration of a poll, see callMsOf; null: unknown. */
   readonly callMs: number | null;
-  /** What holds polling back; null: nothing. While something does, the few calls that are made show no capacity. */
+  /** The cause that holds polling back; null: none. Meanwhile the few calls that are made do not show the capacity. */
   readonly heldBy: string | null;
   /** Polls a second that the rate limits allow; null without a limit. */
   readonly allowedPerSecond: number | null;
 }
 
-/** operations/limits/limits-report.ts says what each field means. */
+/** operations/limits/limits-report.ts documents the fields. */
 export interface Capacity {
   readonly demandPerSecond: number;
   readonly capacityPerSecond: number | null;
@@ -38,7 +38,7 @@ export interface Capacity {
   readonly heldBy: string | null;
 }
 
-/** A running schedule always owes the cards that have just become due: no backlog up to this many seconds of demand. */
+/** A running schedule always owes the cards that have just become due: up to this many seconds of demand are no backlog. */
 const ALWAYS_OWED_SECONDS = 1;
 
 export function capacityOf(inputs: CapacityInputs): Capacity {
@@ -64,7 +64,7 @@ function unknownCapacity({ demandPerSecond, owedCards, heldBy }: CapacityInputs)
     capacityPerSecond: null,
     boundBy: null,
     headroomPercent: null,
-    // Cards that wait to be retried are not owed, so none owed says nothing while polling is held back.
+    // Cards that wait for a retry are not owed, so zero owed cards prove nothing while polling is held back.
     drainSeconds: owedCards === 0 && heldBy === null ? 0 : null,
     heldBy,
   };
@@ -76,8 +76,8 @@ interface TypeCapacity {
 }
 
 /**
- * Combines all task types: the headroom of the fullest type, and the drain time of the slowest one. While one is held back,
- * the capacity of the fleet is not known.
+ * Combines all task types: the headroom of the fullest type, and the drain time of the slowest one. While one is held back, the
+ * capacity of the fleet is unknown.
  * @param limits in force.
  */
 export function fleetCapacityOf(
@@ -103,8 +103,8 @@ export function fleetCapacityOf(
 }
 
 /**
- * Polls a second of all types together. What a rate limit leaves over counts in the capacity of every type, but only one of
- * them can use it: it is divided here.
+ * Polls a second of all types together. The spare part of a rate limit counts in the capacity of every type, but only one of them
+ * can use it: it is divided here.
  */
 function togetherPerSecond(
   types: readonly TypeCapacity[],
@@ -176,7 +176,7 @@ interface PaceShare {
   readonly ofPerSecond: number;
 }
 
-/** @returns the share by the limit that leaves least; null when no limit counts the polls of this type. */
+/** @returns the share by the tightest limit; null when no limit counts the polls of this type. */
 export function paceShareOf(
   taskType: TaskType,
   limits: readonly PaceLimit[],
@@ -202,7 +202,7 @@ export function paceShareOf(
   );
 }
 
-/** What decides whether the rate limits of a task type are enough. */
+/** The facts that decide whether the rate limits are high enough for a task type. */
 export interface PaceNeed {
   /** Polls a second that the enabled configs need. */
   readonly demandPerSecond: number;
@@ -212,7 +212,7 @@ export interface PaceNeed {
   readonly intervalSeconds: number | null;
 }
 
-/** @returns null while the rate limits allow what the schedule needs. */
+/** @returns null while the rate limits cover the demand of the schedule. */
 export function paceShortText({ demandPerSecond, paceShare, intervalSeconds }: PaceNeed): string | null {
   if (paceShare === null || intervalSeconds === null || demandPerSecond <= paceShare.perSecond) return null;
   return `the rate limits are short: ${paceShortWords(paceShare, demandPerSecond, intervalSeconds)}`;
@@ -239,7 +239,7 @@ export function awaitedWords(states: readonly PaceState[], taskType: TaskType): 
   return `calls wait for the rate limit of ${rateWords(Math.min(...awaited))}`;
 }
 
-/** What one more participant without end gets of `total` next to the others. */
+/** The share of `total` that a participant with unlimited demand gets next to the others. */
 function levelOf(total: number, others: readonly number[]): number {
   let left = total;
   let sharing = others.length + 1;

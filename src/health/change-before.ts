@@ -1,7 +1,8 @@
-// Which change of the audit trail came before a reason and may explain it, in words. Used by change-watch.ts. Pure.
+// Finds the change in the audit trail that came before a reason and may explain it, and puts it in words. Used by
+// change-watch.ts. Pure.
 //
-// The words state an order in time, not a cause. So a change is named only where it can bring the reason about: a shorter interval can
-// explain a backlog, a higher limit cannot, and no import explains a slow gateway.
+// The words state an order in time, not a cause. Only a change that can cause the reason is named: a shorter interval can explain
+// a backlog, a higher limit cannot, and no import explains a slow gateway.
 import { groupBy } from '../domain/group-by.ts';
 import type { ReasonCode } from '../domain/reasons.ts';
 import { ConfigMatcher, type PollingConfig } from '../domain/schedule/polling-config.ts';
@@ -18,7 +19,7 @@ export type RecordedChange = Pick<
   'id' | 'atMs' | 'name' | 'action' | 'object' | 'before' | 'after'
 >;
 
-/** What configs poll now. */
+/** The cards that configs poll now. */
 export interface PresentSchedule {
   readonly configs: readonly PollingConfig[];
   readonly rings: readonly RingState[];
@@ -35,7 +36,7 @@ const MORE_POLLS: readonly ReasonCode[] = [...LOAD, ...STRAIN];
 type Values = Readonly<Record<string, unknown>>;
 type Of = (change: { before: Values; after: Values; object: string }, schedule: PresentSchedule) => Effect[];
 
-/** Changes of other kinds explain no reason. The later ones of an object end what an earlier one did. */
+/** Changes of other kinds explain no reason. A later change of the same object cancels the effect of an earlier one. */
 const EFFECTS: Readonly<Record<string, Of>> = {
   'config.create': configEffects,
   'config.update': configEffects,
@@ -46,7 +47,7 @@ const EFFECTS: Readonly<Record<string, Of>> = {
     return [{ taskTypes: typesOf(object), explains }];
   },
   'pause.begin': ({ object }) => [{ taskTypes: typesOf(object), explains: QUEUES }],
-  // What has waited comes at once.
+  // All waiting cards come at once.
   'pause.end': ({ object }) => [{ taskTypes: typesOf(object), explains: STRAIN }],
   'trigger.create': ({ after }) => [
     { taskTypes: TASK_TYPES.filter((one) => one === after.taskType), explains: [...QUEUES, ...STRAIN] },
@@ -63,22 +64,22 @@ const EFFECTS: Readonly<Record<string, Of>> = {
 
 export const NAMED_ACTIONS = Object.keys(EFFECTS);
 
-/** The reasons that some change can explain. */
+/** The reasons that any change can explain. */
 export const EXPLAINED: readonly ReasonCode[] = [...MORE_POLLS, 'stop_surge'];
 
 /** A change that may explain a reason. */
 export interface KnownChange extends Pick<RecordedChange, 'id' | 'atMs'> {
   /** The reasons that it can explain. */
   readonly explains: readonly ReasonCode[];
-  /** It takes effect as a whole when it is made: what follows from it at once is its own. An import goes on for minutes. */
+  /** The change takes effect as a whole when it is made, so its own consequences follow at once. An import takes minutes. */
   readonly isImmediate: boolean;
-  /** What to say of it after the text of the reason. */
+  /** Text about the change, to follow the text of the reason. */
   readonly words: string;
 }
 
 /**
- * @param changes those of the time before the reason, in any order
- * @returns the last of those that may explain it, how many there are, and what it can explain; null: none.
+ * @param changes of the time before the reason, in any order
+ * @returns the last change that may explain it, the number of such changes, and the reasons it can explain; null: none.
  */
 export function changeBefore(
   reason: Pick<HealthReason, 'code' | 'taskType' | 'kind'>,
@@ -96,7 +97,7 @@ export function changeBefore(
   const found = [...groupBy(changes, ({ object }) => object).values()].flatMap((ofObject) => {
     const inTurn = [...ofObject].sort((a, b) => a.id - b.id);
     const [first, last] = [inTurn[0], inTurn.at(-1)];
-    // What was taken back before the reason began does not explain it.
+    // A change that was undone before the reason began does not explain it.
     if (first === undefined || last === undefined || !explains({ ...last, before: first.before })) return [];
     return inTurn.findLast(explains) ?? [];
   });
@@ -124,7 +125,7 @@ function typesOf(object: string): readonly TaskType[] {
 
 const OTHER_CARRIER = -1;
 
-/** The task types of which some cards are polled more often now. */
+/** The task types that now poll some cards more often. */
 function configEffects({ before, after, object }: Parameters<Of>[0], schedule: PresentSchedule): Effect[] {
   const id = Number(object.split(' ').at(-1));
   const others = schedule.configs.filter((config) => config.id !== id);
@@ -134,7 +135,7 @@ function configEffects({ before, after, object }: Parameters<Of>[0], schedule: P
     PollingConfig[],
   ];
   const [former, present] = [new ConfigMatcher(was), new ConfigMatcher(is)];
-  // Of each kind of cards that configs tell apart: the carriers with a name, and one that has none.
+  // Every kind of card that configs distinguish: the carriers that they name, and one that they do not.
   const carriers = new Set([...was, ...is].map(({ carrierId }) => carrierId ?? OTHER_CARRIER));
   const cards = [...carriers.add(OTHER_CARRIER)].flatMap((carrierId) =>
     [true, false].map((realNameVerified) => ({ cardId: 0, carrierId, realNameVerified })),

@@ -1,5 +1,5 @@
-// What became of a change of the audit trail: whether it was taken back, or its object was changed again. Read by change-watch.ts, and
-// by operations/undo.ts before it takes a change back.
+// Finds out whether a change in the audit trail was undone, or its object was changed again. Used by change-watch.ts, and by
+// operations/undo.ts before it undoes a change.
 import { isDeepStrictEqual } from 'node:util';
 import { FAILED } from '../domain/audit.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
@@ -8,23 +8,23 @@ import type { AuditRecord, AuditRecords } from '../store/ports/records/audit-rec
 type Change = Pick<AuditRecord, 'id' | 'atMs' | 'action' | 'object'>;
 type Trail = Pick<AuditRecords, 'later'>;
 
-/** A later one of these actions on the same object is a newer change of the same. */
+/** Actions that supersede each other on the same object. */
 const FAMILIES: ReadonlyArray<readonly string[]> = [
   ['config.create', 'config.update', 'config.delete'],
   ['alert_rule.create', 'alert_rule.update', 'alert_rule.delete'],
   ['pause.begin', 'pause.end'],
 ];
 
-/** @returns the change that undid it, and the newest one besides that; each null: there is none. */
+/** @returns the change that undid it, and the newest other one; each null: none. */
 export async function changesSince(trail: Trail, change: Change) {
   const later = await laterChanges(trail, change);
   const undo = later.findLast(({ after }) => undoneBy(after) === change.id) ?? null;
-  // What was deleted and is there again has another number.
+  // A deleted object that was restored has another number.
   const newer = undo === null ? later : await laterChanges(trail, undo);
   return { undo, newest: newer.at(-1) ?? null };
 }
 
-/** The later changes of the same object that changed something. */
+/** The later effective changes of the same object. */
 async function laterChanges(trail: Trail, change: Change): Promise<AuditRecord[]> {
   const family = FAMILIES.find((actions) => actions.includes(change.action)) ?? [change.action];
   const later = (await trail.later(change, objectsOf(change))).filter(cameAbout);
@@ -35,7 +35,7 @@ async function laterChanges(trail: Trail, change: Change): Promise<AuditRecord[]
   );
 }
 
-/** A change that failed is announced, and then said to have failed. */
+/** A change that failed is announced first, and reported as failed afterwards. */
 function cameAbout(
   { action, object, requestId }: AuditRecord,
   at: number,
@@ -49,7 +49,7 @@ function undoneBy(after: unknown): unknown {
   return (after as { readonly undoes?: unknown } | null)?.undoes;
 }
 
-/** A pause of all task types is one of each. */
+/** A pause of all task types counts as one for each. */
 function objectsOf({ action, object }: Change): string[] {
   const all = 'task_type all';
   if (!action.startsWith('pause.')) return [object];

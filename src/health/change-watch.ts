@@ -1,5 +1,5 @@
-// Finds the change that came before a reason and may explain it, and how to take that back. Used by the judge. Reads in the background,
-// and only while there is such a reason; without the stores no change is known.
+// Finds the change that came before a reason and may explain it, and the command that undoes it. Used by the judge. Reads in the
+// background, and only while there is such a reason; without the stores no change is known.
 
 import { spanWords } from '../domain/words.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -19,11 +19,14 @@ import {
 import { changesSince } from './change-since.ts';
 import type { HealthReason } from './reason.ts';
 
-/** A change longer before a reason is not named. */
+/** A change that came longer than this before a reason is not named. */
 const WITHIN_MS = 900_000;
 const MOST_CHANGES = 200;
 
-/** The name in the health log that says since when reasons are noted without a gap: before, none can have been absent. */
+/**
+ * Name in the health log whose start shows since when reasons are noted without a gap: before that, a reason may have been
+ * missed.
+ */
 export const WATCHED = 'watched';
 
 interface ChangeMeans {
@@ -45,14 +48,14 @@ interface Window {
 interface Known {
   readonly changes: readonly RecordedChange[];
   readonly schedule: PresentSchedule;
-  /** How to take a change back, by its id. */
+  /** Command that undoes a change, by its id. */
   readonly back: ReadonlyMap<number, string>;
 }
 
 const NOTHING_KNOWN: Known = { changes: [], schedule: { configs: [], rings: [] }, back: new Map() };
 
 export class ChangeWatch {
-  /** The reasons that were asked about last, and when a change can have led to each. */
+  /** The reasons of the last request, and the time in which a change can have led to each. */
   #asked: ReadonlyArray<{ readonly reason: HealthReason; readonly window: Window }> = [];
   readonly #reading: PatientReading<Known>;
 
@@ -60,7 +63,7 @@ export class ChangeWatch {
     this.#reading = new PatientReading(() => this.#read(), deps.clock);
   }
 
-  /** @returns the change that came before a reason; null for most. */
+  /** @returns the change that came before a reason; null for most reasons. */
   async before(
     reasons: readonly HealthReason[],
     surroundings: Surroundings,
@@ -91,9 +94,9 @@ export class ChangeWatch {
     return { changes, schedule, back };
   }
 
-  /** Names the command only where it would be carried out now. */
+  /** Names the command only if it would work now. */
   async #backWords(change: RecordedChange): Promise<string> {
-    // A pause has an end and a command of its own.
+    // A pause has an end, and another command ends it.
     if (!change.action.startsWith('config.') && change.action !== 'concurrency.set') return '';
     const { undo, newest } = await changesSince(this.deps.records.audit, change);
     if (newest !== null) return '; changed again since';
@@ -102,8 +105,8 @@ export class ChangeWatch {
 }
 
 /**
- * When a change can have led to a reason, so that the reason and the changes before it can be told apart: the reason was looked for
- * without a gap, and whichever clock dated a change, it came first. null: no change is looked for.
+ * The time in which a change can have led to a reason, such that it certainly came before the reason: the reason was watched
+ * without a gap, and the change came first by every clock that may have dated it. null: no change is looked for.
  */
 function windowOf({ code, since }: HealthReason, { instances, since: noted }: Surroundings): Window | null {
   const watchedMs = noted.get(WATCHED);

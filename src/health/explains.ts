@@ -1,6 +1,5 @@
-// THE table of causes: which reason can follow from which other reason, and what a change of an operator can bring about. Used by
-// reason-order.ts, which orders the reasons, by change-before.ts, which looks for changes, and by the alerts. Also what a pause that has
-// ended leaves behind. Pure.
+// THE table of causes: which reason can follow from which other reason, and which reasons a change by an operator can cause. Used
+// by reason-order.ts, which orders the reasons, by change-before.ts, which looks for changes, and by the alerts. Pure.
 import { ACCESS_FAULTS, type FaultKind } from '../domain/gateway-fault.ts';
 import type { CatchingUp } from '../domain/limits/resume-ramp.ts';
 import type { ReasonCode } from '../domain/reasons.ts';
@@ -9,14 +8,14 @@ import type { Cause } from './reason.ts';
 
 /** Cards come due faster than they are polled. */
 export const QUEUES = ['queue_backlog', 'concurrency_usage', 'interval_missed'] as const;
-/** More polls, or fewer calls at a time. An import can cause these, and never what is slow. */
+/** More polls, or fewer calls at a time. An import can cause these, but never slowness. */
 export const LOAD: readonly ReasonCode[] = [...QUEUES, 'overloaded', 'pace_short'];
-/** More calls may be more than the gateway takes, or reach cards that it does not know. */
+/** More calls may overload the gateway, or reach cards that it does not know. */
 export const STRAIN: readonly ReasonCode[] = [
   ...(['gateway_slow', 'avg_duration', 'success_rate', 'breaker_open', 'limit_reduced'] as const),
   'polls_held',
 ];
-/** More calls may be more than our own machine and stores take. No change is named with these alone. */
+/** More calls may overload our own machine and stores. These alone never name a change. */
 const OWN_SIDE: readonly ReasonCode[] = ['own_cpu', 'redis_slow', 'database_slow'];
 
 const TOO_FEW_POLLS: readonly ReasonCode[] = [...QUEUES, 'overloaded', 'nothing_polled', 'limit_reduced'];
@@ -24,7 +23,7 @@ const SLOW_POLLS: readonly ReasonCode[] = [...TOO_FEW_POLLS, 'success_rate', 'av
 
 type Table = ReadonlyArray<readonly [cause: ReasonCode, follows: readonly ReasonCode[]]>;
 
-/** What holds polls back altogether. Whatever polls show then, they show because of it, also if it began earlier. */
+/** Causes that stop polls altogether. They explain every symptom of the polls, even one that began earlier. */
 const HOLDS_BACK: Table = [
   ['no_worker', SLOW_POLLS],
   ['no_scheduler', TOO_FEW_POLLS],
@@ -33,7 +32,7 @@ const HOLDS_BACK: Table = [
   ['paused', TOO_FEW_POLLS],
   ['breaker_open', [...SLOW_POLLS, 'gateway_slow']],
 ];
-/** What can explain a reason that did not begin before it. Of several causes the first counts. */
+/** Causes of a reason that began at the same time or later. The first of several causes counts. */
 const SLOWS_DOWN: Table = [
   ['own_cpu', [...SLOW_POLLS, 'gateway_slow', 'carrier_slow', 'redis_slow', 'database_slow']],
   ['redis_slow', [...SLOW_POLLS, 'gateway_slow', 'carrier_slow']],
@@ -46,32 +45,32 @@ const SLOWS_DOWN: Table = [
   ['usage_jump', ['stops_held']],
 ];
 
-/** What is compared of a reason: its code and, where calls fail, how. */
+/** The compared parts of a reason: its code and, if calls fail, the kind of failure. */
 interface Explainable {
   readonly code: string;
   readonly kind?: FaultKind | null | undefined;
 }
 
-/** @returns the place of a cause among those that hold polls back; -1: it does not, or the reason does not follow from that. */
+/** @returns the rank of a cause among those that stop polls; -1: it does not, or the reason does not follow from it. */
 export const placeOfHold = (cause: Explainable, { code }: Explainable) => placeIn(HOLDS_BACK, cause, code);
 
-/** @returns the place of a cause among those that slow polls down; -1: the reason does not follow from it. */
+/** @returns the rank of a cause among those that slow polls down; -1: the reason does not follow from it. */
 export function placeOfSlowness(cause: Explainable, reason: Explainable): number {
   return isOfAccess(reason) ? -1 : placeIn(SLOWS_DOWN, cause, reason.code);
 }
 
-/** @param changed what the change behind the cause can bring about. */
+/** @param changed reasons that the change behind the cause can bring about. */
 export function isStrainedBy(changed: readonly string[], reason: Explainable): boolean {
   const reached = STRAIN.some((code) => changed.includes(code)) ? [...changed, ...OWN_SIDE] : changed;
   return reached.includes(reason.code) && !isOfAccess(reason);
 }
 
-/** Whether a reason can follow from another one, whenever both began. */
+/** Whether a reason can follow from another one, in any order of time. */
 export function canExplain(cause: Explainable, reason: Explainable): boolean {
   return placeOfHold(cause, reason) >= 0 || placeOfSlowness(cause, reason) >= 0;
 }
 
-/** No change, no load and nothing slow makes a name unknown or a token wrong. */
+/** No change, load or slowness makes a name unknown or a token wrong. */
 export function isOfAccess({ kind = null }: Explainable): boolean {
   return (ACCESS_FAULTS as readonly unknown[]).includes(kind);
 }

@@ -1,7 +1,7 @@
-// What is wrong with the parts of a fleet: instances that cannot use the database, or could not reload their configuration and
-// run with the one from before, or cannot write their logs, or have different time zones or modes of stops; and clocks of Redis, PostgreSQL
-// and instances that differ. Redis dates schedule and leases; PostgreSQL dates readings when the clocks differ. Used by the
-// judge and by the doctor.
+// Faults of the parts of a fleet: instances that cannot use the database, that could not reload their configuration and run with
+// the previous one, that cannot write their logs, or that differ in time zone or mode of stops; and different clocks of Redis,
+// PostgreSQL and instances. Redis dates schedule and leases; PostgreSQL dates readings when the clocks differ. Used by the judge
+// and by the doctor.
 import { groupBy } from '../domain/group-by.ts';
 import { countWords, spanWords } from '../domain/words.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
@@ -12,18 +12,18 @@ import type { Cause } from './reason.ts';
 import type { StopFigures } from './stop-figures.ts';
 
 export interface FleetState {
-  /** The live ones. */
+  /** The live instances. */
   readonly instances: readonly InstanceInfo[];
   readonly initStuck: boolean;
-  /** Who keeps the initialisation waiting; null: not known. */
+  /** The sessions that block the initialisation; null: unknown. */
   readonly lockHolders: readonly LockHolder[] | null;
-  /** Why the instance that reports this is not among the live ones itself; null: it is, or is none. */
+  /** Why the reporting instance is not among the live ones; null: it is live, or not an instance. */
   readonly silence: string | null;
-  /** null: not known. */
+  /** null: unknown. */
   readonly stops: Pick<StopFigures, 'setMode'> | null;
-  /** null: not known. */
+  /** null: unknown. */
   readonly clockGap: ClockGap | null;
-  /** By the clock of Redis; undefined: not known. */
+  /** By the clock of Redis; undefined: unknown. */
   readonly clocksDifferSinceMs: number | undefined;
   /** Polls are not made as configured. */
   readonly isLate: boolean;
@@ -54,7 +54,7 @@ export function fleetFaults({ instances, silence, initStuck, ...state }: FleetSt
   return causes;
 }
 
-/** Whether all instances that may lead are cut off: one that only cannot read cards or write results can still lead. */
+/** Whether all instances that may lead are cut off: an instance that only cannot read cards or write results can still lead. */
 export function isLeaderless(instances: readonly InstanceInfo[]): boolean {
   const candidates = instances.filter(({ roles }) => roles.includes('scheduler'));
   const cannotLead = ({ databaseOutage }: InstanceInfo) =>
@@ -71,7 +71,7 @@ export function isStarting(
   return instances.length > 0 && instances.every(({ startedAtMs }) => nowMs - startedAtMs < START_MS);
 }
 
-/** Without the database an instance cannot lead, and polls only cards in the card cache. Dates the longest outage. */
+/** Without the database an instance cannot lead, and polls only cached cards. Dated by the longest outage. */
 function outageCauses(instances: readonly InstanceInfo[]): Cause[] {
   const cutOff = instances.filter(({ databaseOutage }) => databaseOutage !== null);
   const [longest] = cutOff
@@ -101,9 +101,9 @@ function cannotOf(cutOff: readonly InstanceInfo[]): string {
 }
 
 /**
- * Says that no worker is alive, and what to run.
+ * States that no worker is alive, and the command to run.
  *
- * @param silence why the instance that reports this is not among the live ones itself; null: it is, or is none
+ * @param silence why the reporting instance is not among the live ones; null: it is live, or not an instance
  */
 export function noWorkerWords(silence: string | null): { readonly text: string; readonly command: string } {
   if (silence !== null)
@@ -137,13 +137,13 @@ function lockWords(holders: readonly LockHolder[] | null): [string, string | nul
       ? 'a prepared transaction holds: roll it back, pg_prepared_xacts has its name'
       : `session ${pid} of ${name} holds (${open}; ${statementWords(query)}); end it in psql: ${remedy}`;
   const more = holders.length === 1 ? '' : `; then ${countWords(holders.length - 1, 'more session')}`;
-  // No command of cardpoll ends the sessions of others.
+  // No command of cardpoll ends other programs' sessions.
   return [`it waits for the table ${table}, which ${holder}${more}`, null];
 }
 
 const MOST_STATEMENT_CHARS = 80;
 
-/** Its beginning, up to the first character that may belong to a literal or a comment: those may hold secrets. */
+/** Its beginning, up to the first character that may start a literal or a comment, which may contain secrets. */
 function statementWords(query: string | null): string {
   if (query === null) return 'its statement is not shown to this user';
   const [safe = ''] = /^(?:[a-z_][a-z_0-9]*|[.,()*=<>;\s])*/i.exec(query) ?? [];
@@ -151,7 +151,7 @@ function statementWords(query: string | null): string {
   return `last statement: ${shown}${safe.length < query.length || safe.length > shown.length + 1 ? ' ...' : ''}`;
 }
 
-/** A configuration with many mistakes is described in the log in full. */
+/** The log describes a configuration with many mistakes in full. */
 const MAX_REASON_CHARS = 200;
 
 /** One reason for all instances: they usually read copies of one file. */
@@ -184,7 +184,7 @@ export function logCauses(instances: readonly InstanceInfo[]): Cause[] {
   return [{ code: 'logs_not_written', severity: 'warning', text, command: 'cardpoll doctor' }];
 }
 
-/** One reason for all instances, with the part that has failed longest: what fails in one usually fails in all. */
+/** One reason for all instances, with the part that has failed longest: a fault usually affects all of them. */
 export function failingCauses(instances: readonly InstanceInfo[]): Cause[] {
   const failing = instances.flatMap(({ instanceId, failing }) =>
     failing ? [{ instanceId, ...failing }] : [],
@@ -198,7 +198,7 @@ export function failingCauses(instances: readonly InstanceInfo[]): Cause[] {
   ];
 }
 
-/** A warning: the others go on. That none polls is a reason of its own. */
+/** A warning, because the others continue. If none polls, that is a separate reason. */
 export function goneCauses(instances: readonly InstanceInfo[]): Cause[] {
   const gone = instances.flatMap(({ gone = [] }) => gone).sort((a, b) => a.atMs - b.atMs);
   const [first] = gone;
@@ -219,7 +219,7 @@ export function goneCauses(instances: readonly InstanceInfo[]): Cause[] {
 
 const CERTIFICATE_WARNING_MS = 14 * 86_400_000;
 
-/** A warning beforehand. Once it has expired calls fail, which is a reason of its own. */
+/** A warning in advance. After the expiry calls fail, which is a separate reason. */
 export function certificateCauses(
   instances: ReadonlyArray<Pick<InstanceInfo, 'certificateEndsMs'>>,
   nowMs: number,
@@ -261,7 +261,7 @@ function whoOf(
 
 const INSTANCES_NAMED = 3;
 
-/** Each instance takes the month of a reading from its own time zone; so does the leader, which resumes cards monthly. */
+/** Each instance takes the month of a reading from its own time zone; the leader also uses it when it resumes cards monthly. */
 export function zoneCauses(instances: readonly InstanceInfo[]): Cause[] {
   const known = instances.filter(({ timeZone }) => timeZone !== null);
   const groups = groupBy(known, ({ timeZone }) => canonicalZone(String(timeZone)));
@@ -318,10 +318,10 @@ export type ClockGap = NonNullable<Awaited<ReturnType<typeof readClockGap>>>;
 /** Smaller differences are harmless; above an hour an instance of release 0.2.0 counts usage in wrong months. */
 const CLOCK_GAP_MS = { warningAbove: 10_000, alertAbove: 3_600_000 };
 
-/** @returns null for an embedded live store, which has no clock of its own. */
+/** @returns null for an embedded live store, which has no separate clock. */
 export async function readClockGap(live: Pick<LiveStore, 'now' | 'kind'>, records: Pick<RecordStore, 'now'>) {
   if (live.kind === 'embedded') return null;
-  // Redis is asked before and after PostgreSQL, so that a slow answer does not look like a gap.
+  // Redis is queried before and after PostgreSQL, so that a slow answer does not look like a gap.
   const liveMs = await live.now();
   const recordsMs = await records.now();
   // The live store's clock minus the record store's, at least; 0 while they may agree.
@@ -329,7 +329,7 @@ export async function readClockGap(live: Pick<LiveStore, 'now' | 'kind'>, record
   return { liveMs, recordsMs, aheadMs };
 }
 
-/** By the clock of PostgreSQL, if that is known: when the clock of Redis is wrong, those of the instances are not. */
+/** By the clock of PostgreSQL, if it is known: when the clock of Redis is wrong, those of the instances are right. */
 function instanceClockCauses(instances: readonly InstanceInfo[], gap: ClockGap | null): Cause[] {
   const off = instances
     .flatMap(({ instanceId, clockAheadMs: ownMs }) =>

@@ -1,6 +1,6 @@
-// The state of the gateway for the whole fleet. Each instance has its own breakers and reports those that hold calls
-// back with its heartbeat; this file combines them, and says in a few words what holds a task type back. Used by the judge,
-// by statistics and explain, and by the capacity, which cannot be computed meanwhile. Pure.
+// The state of the gateway for the whole fleet. Each instance has its own breakers and reports the open ones with its heartbeat;
+// this file combines them, and names in a few words what holds a task type back. Used by the judge, by statistics and explain,
+// and by the capacity, which cannot be computed meanwhile. Pure.
 
 import { dateOf } from '../domain/date-of.ts';
 import { type FaultKind, faultWords, type GatewayFault } from '../domain/gateway-fault.ts';
@@ -12,7 +12,7 @@ import { HOLD_WORDS } from '../domain/schedule/poll-hold.ts';
 import { TASKS, type TaskType } from '../domain/task-type.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 
-/** operations/stats/health-report.ts says what each field means. */
+/** operations/stats/health-report.ts documents the fields. */
 export interface InterfaceReport {
   readonly interface: string;
   readonly breaker: BreakerState;
@@ -50,11 +50,11 @@ function interfaceReportOf(
   };
 }
 
-/** The others would hold their calls, too, by then. */
+/** After this time the breakers of the other workers would be open, too. */
 const ALONE_AFTER_MS = 10_000;
 
 /**
- * Workers that hold an interface back while most workers call it: the gateway answers, and they do not reach it.
+ * Workers that hold an interface back while most workers call it: the gateway answers, but they do not reach it.
  * @returns their ids, by interface
  */
 export function cutOffFrom(
@@ -73,9 +73,9 @@ export function cutOffFrom(
   return new Map(found.filter(([, ids]) => ids.length > 0));
 }
 
-/** How calls fail for the workers, and for which; null: they get through. */
+/** How calls fail now, and for which workers; null: calls reach the gateway. */
 export interface PresentFault extends GatewayFault {
-  /** Empty: for all. */
+  /** Empty: all workers. */
   readonly instanceIds: readonly string[];
 }
 
@@ -101,7 +101,7 @@ interface TaskNow {
   readonly healthReasons: ReadonlyArray<{ readonly code: string }>;
 }
 
-/** How fast the gateway answers now, and how often well: the polls of all task types. */
+/** Current response time and success rate of the gateway, over the polls of all task types. */
 export function gatewayNowOf(tasks: readonly TaskNow[]) {
   const meanOf = (field: 'avgDurationMs_10s' | 'successRate_10s') => {
     const known = tasks.flatMap(({ ratePerSecond_10s: polls, [field]: value }) =>
@@ -124,7 +124,7 @@ export function heldInterfacesOf(taskType: TaskType, { interfaces }: Breakers): 
   return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
 }
 
-/** The interfaces that are held back and that only some polls of a task type call. */
+/** Interfaces with an open breaker that only some polls of a task type call. */
 export function heldFollowUpsOf(taskType: TaskType, { interfaces }: Breakers): InterfaceReport[] {
   const concerned = taskType === 'package' ? FOLLOW_UP_INTERFACES : [];
   return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
@@ -134,7 +134,8 @@ type Breaker = Pick<InterfaceReport, 'interface' | 'breaker' | 'kind'>;
 
 /**
  * @param instances the live ones.
- * @returns what holds a task type back: no worker that can poll, an open breaker, a pause, or the gate of every worker; null: nothing does.
+ * @returns what holds a task type back: no worker that can poll, an open breaker, a pause, or the gate of every worker; null:
+ * nothing.
  */
 export function heldBackBy(
   taskType: TaskType,

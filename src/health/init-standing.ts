@@ -1,12 +1,12 @@
-// How far the initialisation is: what the initialiser saved, with percent, time left and the verdict `stuck`. Used by the judge, by
-// statistics, by explain, and by operations/schedule/init.ts.
+// The progress of the initialisation: the initialiser's saved state, with percent, time left and the verdict `stuck`. Used by the
+// judge, by statistics, by explain, and by operations/schedule/init.ts.
 import { percentDown } from '../domain/numbers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { InitProgress } from '../store/ports/live/coordination.ts';
 
 /**
- * Longer without progress in a batch, or not even begun, is stuck (operations interface, section 7): its message goes out within a
- * minute, and a statement that PostgreSQL ends after 30 s is not one.
+ * After this long without progress in a batch, or without a start, initialisation is stuck (operations interface, section 7): the
+ * message must come within a minute, and a statement that PostgreSQL ends after 30 s is not stuck.
  */
 const INIT_STUCK_AFTER_MS = 35_000;
 
@@ -42,7 +42,7 @@ export class InitStanding {
 
 function percentOf(progress: InitProgress): number {
   if (progress.status === 'completed') return 100;
-  // Cards added while it runs may carry `loaded` past the total counted at the start: a ring is not loaded yet nevertheless.
+  // Cards added during the run may raise `loaded` above the initial total, but the ring is still not loaded.
   return progress.total === 0 ? 0 : Math.min(99.9, percentDown((100 * progress.loaded) / progress.total));
 }
 

@@ -1,5 +1,5 @@
-// Why a gateway that is slower than usual is a reason, or one carrier of it: what a call takes now and usually, and whether less load
-// would help. Used by health-reasons.ts. Pure.
+// Reports a gateway, or one of its carriers, that is slower than usual: the current and the usual duration of a call, and whether
+// less load would help. Used by health-reasons.ts. Pure.
 import type { Durations } from '../domain/numbers.ts';
 import type { SlowCarrier } from '../domain/results/carrier-polls.ts';
 import { type Slowness, secondsWords, slownessWords } from '../domain/stats/usual-latency.ts';
@@ -7,23 +7,23 @@ import type { LimitRecord } from '../store/ports/live/work-queue.ts';
 import type { Cause } from './reason.ts';
 
 export interface LatencyInputs {
-  /** null: the gateway is as fast as usual, or what is usual is not known. */
+  /** null: the gateway is as fast as usual, or the usual duration is unknown. */
   readonly slowness: Slowness | null;
   /** Carriers that are slow while the others are as fast as usual, the slowest first. */
   readonly slowCarriers: readonly SlowCarrier[];
-  /** Of the polls of the last seconds. */
+  /** Durations of the polls of the last seconds. */
   readonly durations: Durations;
-  /** What the leader knows about the limit; null: nothing yet. */
+  /** The leader's record of the limit; null: none yet. */
   readonly limit: Pick<LimitRecord, 'normalMs' | 'trying'> | null;
   readonly effectiveConcurrency: number;
   readonly maxConcurrency: number;
-  /** More comes due than is polled. */
+  /** More cards come due than are polled. */
   readonly grows: boolean;
 }
 
 /**
- * An alert where cards are polled less often than configured for it: the promise is broken then. The gateway is not named where the
- * other carriers are as fast as usual: they are the second witness.
+ * An alert if cards are polled less often than configured because of it: the promise is broken then. If the other carriers are as
+ * fast as usual, they are the second witness, and the gateway is not named.
  */
 export function latencyReasons(inputs: LatencyInputs): Cause[] {
   const { slowness, slowCarriers, durations, grows } = inputs;
@@ -45,7 +45,7 @@ function slowCarrierWords({ carrierId, meanMs }: SlowCarrier): string {
   return `carrier ${carrierId} takes ${secondsWords(meanMs)}`;
 }
 
-/** Up to this factor a latency is the one that a trial found to be independent of our load. */
+/** A latency up to this factor counts as the one that a trial found to be independent of our load. */
 const AS_FOUND = 1.4;
 
 function loadWords(

@@ -1,5 +1,5 @@
-// What is short on our own side: processor, Redis, PostgreSQL, as instances measure it. Each is named before the gateway is, because it
-// makes every call look slow. Used by fleet-faults.ts. Pure.
+// Shortages on our own side: processor, Redis, PostgreSQL, as instances measure them. They are named before the gateway, because
+// they make every call look slow. Used by fleet-faults.ts. Pure.
 import { busyWords, type OwnSide, type OwnTrouble, troublesOf } from '../domain/stats/own-side.ts';
 import { secondsWords } from '../domain/stats/usual-latency.ts';
 import { countWords } from '../domain/words.ts';
@@ -11,7 +11,7 @@ interface Measured {
   readonly ownSide: OwnSide;
 }
 
-/** @param isLate polls are not made as configured: what is short is an alert then. */
+/** @param isLate polls are not made as configured: a shortage is an alert then. */
 export function ownSideCauses(instances: readonly InstanceInfo[], isLate: boolean): Cause[] {
   const measured = instances.flatMap(({ instanceId, ownSide }) => (ownSide ? [{ instanceId, ownSide }] : []));
   const severity = isLate ? 'alert' : 'warning';
@@ -30,7 +30,7 @@ function figureOf(code: OwnTrouble, { loopDelayMs, redisMs, databaseMs }: OwnSid
 
 const UNJUDGED = '; whether the gateway is slow, too, is not known meanwhile';
 
-/** Other instances are the second witness: what is slow for all is the store, for one the way to it. */
+/** Other instances are the second witness: if all are slow, the cause is the store; if one is, the connection to it. */
 function wordsOf(code: OwnTrouble, worst: Measured, short: number, measured: readonly Measured[]): string {
   const took = secondsWords(figureOf(code, worst.ownSide));
   const who = short === 1 ? worst.instanceId : `${short} of ${countWords(measured.length, 'instance')}`;

@@ -1,5 +1,5 @@
-// Whether the fleet knows this instance: noted by its heartbeat (src/engine/heartbeat.ts), read by the judge, by readiness and by the
-// watch over outages.
+// Tracks whether the fleet knows this instance: recorded by its heartbeat (src/engine/heartbeat.ts), read by the judge, by
+// readiness and by the watch over outages.
 import { spanWords } from '../domain/words.ts';
 import type { Clock } from '../platform/clock.ts';
 
@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 export const PRESENT_FOR_MS = 10_000;
 
 export class Presence {
-  /** When the live store last accepted a heartbeat; the first one is not missed before it was sent. */
+  /** When the live store last accepted a heartbeat; before the first one is sent none is missing. */
   #acceptedAt = Number.POSITIVE_INFINITY;
   #failure: string | null = null;
 
@@ -26,7 +26,7 @@ export class Presence {
     this.#failure = reason;
   }
 
-  /** For how long (milliseconds) the fleet has counted this instance as gone, and why; null: it does not. */
+  /** How long (milliseconds) the fleet has counted this instance as gone, and why; null: it does not. */
   get outage(): { readonly lastsMs: number; readonly reason: string } | null {
     const lastsMs = this.clock.monotonic() - this.#acceptedAt;
     return lastsMs <= PRESENT_FOR_MS ? null : { lastsMs, reason: this.#failure ?? 'no answer' };

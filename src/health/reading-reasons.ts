@@ -1,9 +1,9 @@
-// Readings of usage that are not believed. They count nothing, so no other number shows them, and they are believed as soon as
-// enough time has passed to carry them. For the health of the fleet (health-reasons.ts), and for a card whose usage may stand
-// still although it is polled (explain/task-explanation.ts). Pure.
+// Doubtful readings of usage. They are not counted, so no other number shows them, and they are believed as soon as the growth
+// fits the time that has passed. For the health of the fleet (health-reasons.ts), and for a card whose usage may stand still
+// although it is polled (explain/task-explanation.ts). Pure.
 //
-// A reading that grew by more than a card can transfer is stored nowhere; only the log has it. So the explanation of a card says
-// how many such readings the fleet has, and where to look for those of the card.
+// A reading that grew by more than a card can transfer is not stored; only the log has it. So the explanation of a card gives the
+// number of such readings in the fleet, and the place to look for the card's own.
 
 import type { UsageMonth } from '../domain/cards/usage-month.ts';
 import { percentDown, roundedMb } from '../domain/numbers.ts';
@@ -13,22 +13,22 @@ import { cardCount, grouped, spanWords } from '../domain/words.ts';
 import type { StatsReading } from '../store/ports/live/poll-stats.ts';
 import type { Cause } from './reason.ts';
 
-/** Readings of usage in the last seconds, or in five minutes where these are few. */
+/** Readings of usage in the last seconds, or in five minutes if there are few. */
 export interface ReadingCounts {
   readonly total: number;
   readonly seconds: number;
-  /** Those that were not believed; 0 for a task type that reads no usage. */
+  /** Doubtful readings; 0 for a task type that reads no usage. */
   readonly implausible: number;
-  /** Those of cards that have used something, and those of them that stay far below it. */
+  /** Readings of cards that have used something, and how many of them stay far below that. */
   readonly counters: number;
   readonly fallen: number;
-  /** For how many minutes no reading of the fleet has grown, although it should; null: it grows, or that is not known. */
+  /** For how many minutes no reading of the fleet has grown, although it should; null: readings grow, or it is unknown. */
   readonly stillMinutes: number | null;
-  /** The mode of stops in force; null: not known. */
+  /** The mode of stops in force; null: unknown. */
   readonly stopMode: StopMode | null;
 }
 
-/** With fewer readings a share says little. */
+/** A share of fewer readings than this means little. */
 const LEAST_READINGS = 10;
 const IMPLAUSIBLE_PERCENT = { warningAbove: 5, alertAbove: 50 };
 const DEAD_PERCENT = { warningAbove: 20, alertAbove: 50 };
@@ -38,7 +38,7 @@ export function readingReasons(counts: ReadingCounts): Cause[] {
   return [...implausibleReasons(counts), ...(dead.length > 0 ? dead : stillReasons(counts))];
 }
 
-/** A warning: that devices use nothing is possible. */
+/** A warning, because the devices may really use nothing. */
 function stillReasons({ stillMinutes, total, seconds }: ReadingCounts): Cause[] {
   if (stillMinutes === null) return [];
   const text =
@@ -49,7 +49,7 @@ function stillReasons({ stillMinutes, total, seconds }: ReadingCounts): Cause[] 
   ];
 }
 
-/** The usage stays what it was, and no card is stopped by such readings: it is no longer known which one should be. */
+/** The usage stays unchanged, and no card is stopped by such readings: the right one to stop is unknown. */
 function deadReasons({ counters, seconds, fallen }: ReadingCounts): Cause[] {
   const percent = (100 * fallen) / Math.max(1, counters);
   if (counters < LEAST_READINGS || percent <= DEAD_PERCENT.warningAbove) return [];

@@ -1,6 +1,6 @@
-// The stops of the fleet in numbers: the mode in force, the budget, and how many stops were made or wait. Read every few
-// seconds by the judge (fleet-health.ts). Says what they add to the reasons of health-reasons.ts: stops without effect, stops that
-// are held, and readings that grow too fast to be believed.
+// The stops of the fleet in numbers: the mode in force, the budget, and how many stops were made or wait. Read every few seconds
+// by the judge (fleet-health.ts). Derives reasons for health-reasons.ts: stops without effect, held stops, and readings that grow
+// too fast to be believed.
 
 import {
   OVER_RUNNING_COUNTED,
@@ -25,7 +25,7 @@ export async function readStopFigures(
   }: Pick<RecordStore, 'cards' | 'stops' | 'stopControl' | 'stoppedWithin'>,
   settings: StopSettings,
 ) {
-  // One after the other: while a table is locked, this holds one connection.
+  // One after the other: while a table is locked, this holds only one connection.
   const control = await stopControl.read();
   const unconfirmed = await stops.unconfirmed();
   const overRunning = await stops.overRunning();
@@ -38,7 +38,7 @@ export async function readStopFigures(
     // By the settings of this instance; null: no limit.
     budgetHour: maxPerHour,
     budgetDay: maxPerDay,
-    // What the shares are taken from.
+    // The number of cards of which the shares are taken.
     fleetCards,
     unconfirmed,
     // null: no walk of this month has ended.
@@ -47,7 +47,7 @@ export async function readStopFigures(
   };
 }
 
-/** @param stops null: not known, or the task type stops no cards. */
+/** @param stops null: unknown, or the task type stops no cards. */
 export function stopReasons(stops: StopFigures | null): Cause[] {
   return stops === null
     ? []
@@ -62,8 +62,8 @@ export function stopReasons(stops: StopFigures | null): Cause[] {
 }
 
 /**
- * An alert: a metric is one at four or five times its normal value (operations interface, section 8), and readings jump at
- * twenty times. Either the gateway is wrong about the whole fleet, or no card over its package is stopped.
+ * An alert: a metric is one at four or five times its normal value (operations interface, section 8), and readings jump at twenty
+ * times. Either the gateway is wrong about the whole fleet, or no card over its package is stopped.
  */
 function jumpReasons({ jump, mode }: StopFigures): Cause[] {
   if (jump === null || jump.acceptedAtMs !== null) return [];
@@ -74,18 +74,19 @@ function jumpReasons({ jump, mode }: StopFigures): Cause[] {
     ? `the readings of most cards${where} over their package have stepped by the same factor, amount or to the same value, as with another unit or counter`
     : `the readings of the fleet grow ${figure(factor)} times as fast as before (${figure(recent)} instead of ${figure(before)} MB an hour)`;
   const text = `${what}: ${effect}; look whether the readings are right, then accept them with cardpoll stops mode enforce`;
-  // To accept them stops cards: nobody is to do that before a look.
+  // Accepting the readings stops cards, so the advice is to look first.
   const command = `cardpoll stops list --state ${mode === 'observe' ? 'observed' : 'held'}`;
   return [{ code: 'usage_jump', severity: 'alert', text, command, sinceMs }];
 }
 
-/** So many times as many stops as usual are many. */
+/** This many times the usual number of stops is a surge. */
 const SURGE_TIMES = 10;
 const SURGE_STOPS = 20;
 
 /**
- * Customers are cut off: before the budget is used up, so that there is time to stop it. Usual is the day without this hour.
- * Meters that upload at the same time every day are stopped at the same time, too: as many as in a quarter of an hour then are few.
+ * Customers are cut off, so the alert comes before the budget is used up, in time to intervene. Usual is the day without this
+ * hour. Meters that upload at the same time every day also stop cards at the same time: up to yesterday's number for a quarter of
+ * an hour then is normal.
  */
 function surgeReasons({
   doneTwoMinutes: done,
@@ -130,7 +131,7 @@ function holdWords({ doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigur
   return usedUp.length > 0 ? `the stop budget is used up (${usedUp.join(', ')})` : 'the cause is over';
 }
 
-/** What ends the holds: a reading of the card after the end of the cause, or an operator. */
+/** The event that ends the holds: a reading of the card after the end of the cause, or an operator. */
 function endWords({
   held,
   heldForOperator,
@@ -140,7 +141,7 @@ function endWords({
   jump,
   mode,
 }: StopFigures): string {
-  // A budget of 0 holds every stop again.
+  // A budget of 0 would hold every stop again.
   const doubtful = budgetHour === 0 || budgetDay === 0 ? held : heldForOperator;
   const passing = held - doubtful;
   const counted = (count: number) => `${held < STOPS_COUNTED ? '' : 'at least '}${figure(count)}`;
@@ -167,7 +168,7 @@ function unconfirmedReasons({ unconfirmed: cards }: StopFigures): Cause[] {
   return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
 }
 
-/** An alert: no other figure says that cards over their package run on. */
+/** An alert: no other figure shows that cards over their package keep running. */
 function overRunningReasons({ overRunning }: StopFigures): Cause[] {
   const cardId = overRunning?.cardIds[0];
   if (overRunning === null || cardId === undefined) return [];
@@ -179,7 +180,7 @@ function overRunningReasons({ overRunning }: StopFigures): Cause[] {
   return [{ code: 'over_running', severity: 'alert', text, command: `cardpoll explain ${cardId}` }];
 }
 
-/** A warning: nobody is cut off who was not, and an operator may have reasons. */
+/** A warning: no additional customer is cut off, and an operator may have reasons. */
 function stoppedWithinReasons({ stoppedWithin }: StopFigures): Cause[] {
   const count = stoppedWithin?.count ?? 0;
   if (count === 0) return [];
