@@ -1,31 +1,31 @@
-// Who changed what: the entries of the audit trail. Used by all code that makes changes for an actor, and by the store.
-// Plain data.
+// The entries of the audit trail: who changed what. Used by all code that makes changes for an actor, and by the store. Plain
+// data.
 
 export interface Actor {
   /** Name of the token, `local` for a server without tokens, `daemon` for actions of cardpoll itself. */
   readonly name: string;
   readonly role: string;
-  /** Source address of the request; null: there was none, the daemon acted by itself. */
+  /** Source address of the request; null: no request, the daemon acted by itself. */
   readonly address: string | null;
   readonly requestId: string | null;
   /** Present for a request that may be sent again. */
   readonly repeat?: Repeat;
-  /** The entry that the request takes back; it becomes part of `after`. */
+  /** The entry that the request undoes; it becomes part of `after`. */
   readonly undoes?: number;
 }
 
-/** A request that its client may send again. Its changes are numbered, so that a repeat finds each. */
+/** A request that its client may send again. Its changes are numbered, so that a repeat finds each of them. */
 export interface Repeat {
-  /** What the client chose as its name; that of another client is another one. */
+  /** The request's name, chosen by its client; separate for each client. */
   readonly key: string;
-  /** The same for every repeat; a client that uses a key for another request makes a mistake. */
+  /** Equal for every repeat; a different value means that a client reused the key for another request by mistake. */
   readonly request: string;
   changes: number;
-  /** Whether a change of it was made by an earlier attempt. */
+  /** Whether an earlier attempt made a change of it. */
   isRepeat: boolean;
 }
 
-/** Ends the action of a change that was announced and did not come about. */
+/** Suffix of the action of an announced change that failed. */
 export const FAILED = '.failed';
 
 /** The actor of cardpoll's own actions. */

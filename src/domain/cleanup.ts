@@ -42,9 +42,9 @@ export interface CleanupBounds {
 }
 
 /**
- * The bounds of one target. Monthly data that is still needed stays, whatever the retention: stops of the current month
- * (they keep a card from being stopped twice), and usage of the current and the previous month (the first reading of a
- * month is compared with the last one of the month before).
+ * The bounds of one target. Monthly data that is still needed stays, whatever the retention: stops of the current month (they
+ * keep a card from being stopped twice), and usage of the current and the previous month (the first reading of a month is
+ * compared with the last one of the month before).
  */
 export function cleanupBounds(
   target: CleanupTarget,

@@ -21,7 +21,7 @@ type Dated<Row> = {
     : Name]: Name extends TimeName ? Date | Exclude<Row[Name], number> : Row[Name];
 };
 
-/** A row as a report has it: its times are Dates. `createdAtMs` becomes createdAt; durations stay as they are. */
+/** A row for a report: its times are Dates. `createdAtMs` becomes createdAt; durations stay unchanged. */
 export function dated<Row extends object>(row: Row): Dated<Row> {
   const fields = Object.entries(row).map(([name, value]) =>
     /(^at|At|^since|Since|^until|Until|^cutoff)Ms$/.test(name)

@@ -5,11 +5,11 @@ import { span } from './words.ts';
 
 export interface Finding {
   readonly check: string;
-  /** unknown: the check could not be made; skipped: it is not needed, or the finding above says why it is not possible. */
+  /** unknown: the check failed to run; skipped: it is not needed, or the finding above says why it is not possible. */
   readonly status: 'ok' | 'warning' | 'failed' | 'unknown' | 'skipped';
   readonly detail: string;
   readonly hint: string | null;
-  /** The command for that; null when there is none. */
+  /** The command for that; null: none. */
   readonly command: string | null;
 }
 
@@ -28,14 +28,14 @@ export const failed = (check: string, detail: string, remedy?: Remedy) =>
 export const unknown = (check: string, detail: string, remedy?: Remedy) =>
   finding(check, 'unknown', detail, remedy);
 
-/** What a backlog does to the numbers; `interval_missed` says that cards are late all the same. */
+/** Reasons that follow from a backlog; `interval_missed` already reports that cards are late. */
 const OF_A_BACKLOG: readonly string[] = ['queue_backlog', 'concurrency_usage'];
 
 /**
- * Why the fleet is not normal, as findings. An alert that passes by itself is a warning that says why: a job that mails its failures
- * must not mail about it.
- * @param reasons `since` is null for what began moments ago, or where that is unknown
- * @param drainSeconds until the whole backlog is gone; null: never, or not known
+ * The reasons of the fleet's health as findings. An alert that passes by itself is a warning that says why: a job that mails its
+ * failures must not mail about it.
+ * @param reasons `since` is null for reasons that began moments ago, or at an unknown time
+ * @param drainSeconds until the whole backlog is gone; null: never, or unknown
  */
 export function reasonFindings(
   reasons: ReadonlyArray<AlertCause & { readonly since: Date | null }>,

@@ -1,8 +1,8 @@
-// How calls to the gateway fail, in kinds that an operator treats differently: a name that is not found, a connection that is refused, a
-// token that is wrong. Made by the client of the gateway from the errors of connections (src/gateway/request/connection-fault.ts),
-// reported by every instance, and named by health and alerts. Pure.
+// The kinds of failing gateway calls that an operator treats differently: a name that is not found, a connection that is refused,
+// a token that is wrong. Made by the client of the gateway from the errors of connections
+// (src/gateway/request/connection-fault.ts), reported by every instance, and named by health and alerts. Pure.
 
-/** Why no call gets through to the gateway, whatever the load is. */
+/** Faults that block every call to the gateway, at any load. */
 export const ACCESS_FAULTS = ['name', 'route', 'expired', 'certificate', 'token', 'login', 'proxy'] as const;
 
 export const FAULT_KINDS = [
@@ -23,19 +23,19 @@ const WORDS: Partial<Record<FaultKind, string>> = {
   connect: 'no connection to the gateway comes about',
 };
 
-/** @returns the kind in words; null: it is no fault of the connection. */
+/** @returns the kind in words; null: not a fault of the connection. */
 export function faultWords(kind: FaultKind | null | undefined): string | null {
   return WORDS[kind ?? 'http'] ?? null;
 }
 
-/** What an instance reports of its calls that fail now. */
+/** An instance's report on its currently failing calls. */
 export interface GatewayFault {
   readonly kind: FaultKind;
   /** The error of the last such call. */
   readonly text: string;
 }
 
-/** @param failure as polls are counted by; @returns its kind, where the failure alone says it. */
+/** @param failure key by which polls are counted; @returns its kind, if the failure alone determines it. */
 export function kindOfFailure(failure: string): FaultKind | null {
   if (failure === 'auth') return 'token';
   return (FAULT_KINDS as readonly string[]).includes(failure) ? (failure as FaultKind) : null;

@@ -1,10 +1,10 @@
-// THE table of the gateway's interfaces (contract, "Gateway profile"): the calls cardpoll makes upstream. How they are made is
-// said by the profile of the gateway. Settings, client, simulator, statistics and log search derive their data from it.
+// THE table of the gateway's interfaces (contract, "Gateway profile"): the calls cardpoll makes upstream. The profile of the
+// gateway defines how they are made. Settings, client, simulator, statistics and log search derive their data from this table.
 
 export const GATEWAY_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type GatewayMethod = (typeof GATEWAY_METHODS)[number];
 
-/** Signs that a log line belongs to an interface, besides the field of its answer (operations interface, section 1.2). */
+/** Signs that a log line belongs to an interface, in addition to the field of its answer (operations interface, section 1.2). */
 interface Signs {
   /** One or more whole segments of a request path, `verify` or `auth/check`; case, `-` and `_` are ignored. */
   readonly paths: readonly string[];
@@ -14,7 +14,7 @@ interface Signs {
 }
 
 interface InterfaceFacts {
-  /** What the answer says, and its name in the log; null: the call only succeeds or fails. */
+  /** The content of the answer, and its name in the log; null: the call only succeeds or fails. */
   readonly answer: { readonly field: string; readonly kind: AnswerKind } | null;
   /** Additional names that a log search accepts. */
   readonly aliases: readonly string[];
@@ -63,16 +63,16 @@ export function perInterface<T>(make: (name: InterfaceName) => T): Record<Interf
   return Object.fromEntries(INTERFACE_NAMES.map((name) => [name, make(name)])) as Record<InterfaceName, T>;
 }
 
-/** Used next to the interface names for the gateway as a whole. */
+/** Stands for the gateway as a whole, next to the interface names. */
 export const WHOLE_GATEWAY = 'gateway';
 
-/** Called for a few cards of task `package` alone, so a breaker of one holds no task type back. */
+/** Only task `package` calls them, for a few cards, so their breakers hold no task type back. */
 export const FOLLOW_UP_INTERFACES: readonly string[] = ['stop', 'start'] satisfies InterfaceName[];
 
-/** Whether the gateway offers an interface, by its profile. Asked by all that call an interface, or would have it called. */
+/** Whether the gateway offers an interface, by its profile. Used by all code that calls an interface or orders a call. */
 export type Offers = (name: InterfaceName) => boolean;
 
-/** Most cards of one call to an interface, by the profile of the gateway. */
+/** Maximum number of cards in one call to an interface, by the profile of the gateway. */
 export type CardsPerCall = (name: InterfaceName) => number;
 
 export function notOfferedWords(name: InterfaceName): string {

@@ -1,6 +1,6 @@
 // Map.groupBy, which Node 20 does not have. Used by every layer. Pure.
 
-/** @returns the items by key; keys and items are in the order in which they come. */
+/** @returns the items by key; keys and items keep the order of the input. */
 export function groupBy<Item, Key>(
   items: Iterable<Item>,
   keyOf: (item: Item) => Key,

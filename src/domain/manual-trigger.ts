@@ -15,10 +15,10 @@ type TriggerStatus = (typeof TRIGGER_STATUSES)[number];
 /** Maximum number of cards per batch. */
 export const MAX_BATCH_CARDS = 10_000;
 
-/** Most cards of a trigger that are counted as too early for the gateway: takes milliseconds. */
+/** Most cards of a trigger that are counted as too early for the gateway, which takes milliseconds. */
 export const EARLY_COUNTED = 10_000;
 
-/** Card ids are whole numbers that JSON carries exactly. */
+/** Card ids are whole numbers that JSON represents exactly. */
 export const CARD_ID_BOUNDS = { min: 1, max: Number.MAX_SAFE_INTEGER } as const;
 
 /** Carriers and statuses are the fleet's own numbers, of 32 bits. */

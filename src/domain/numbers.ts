@@ -1,4 +1,4 @@
-// The arithmetic of statistics: sums of counts by name or number, what a share is at least when few calls were counted,
+// The arithmetic of statistics: sums of counts by name or number, the lower bound of a share when few calls were counted,
 // durations by bucket, for percentiles, and rounding for display. Verdicts use the unrounded numbers. Pure.
 
 export function sum(values: readonly number[]): number {
@@ -33,8 +33,8 @@ export function lowerBoundOfShare(share: number, calls: number, z = ONCE_IN_200)
 }
 
 /**
- * Durations of polls: bucket -> count. Buckets grow by a quarter (the cube root of two), so a percentile is never wrong by
- * more than that, and a minute takes no more than 49 of them.
+ * Durations of polls: bucket -> count. Buckets grow by a quarter (the cube root of two), which bounds the error of a percentile;
+ * durations up to a minute need only 49 buckets.
  */
 export type Durations = Counts<number>;
 
@@ -59,7 +59,7 @@ export function shareFrom(durations: Durations, ms: number): number {
   return count(slow) / Math.max(1, count(all));
 }
 
-/** The bucket in which a share (0 to 1) of all that was counted is reached, and in which part of it; null without a count. */
+/** The bucket in which a share (0 to 1) of all counts is reached, and the position in it; null without a count. */
 export function quantileOf(counts: Counts<number>, share: number): { bucket: number; part: number } | null {
   let left = share * sum(Object.values(counts));
   // Integer keys of an object are in ascending order.
@@ -77,12 +77,17 @@ function within(bucket: number, share: number): number {
   return from + share * (to - from);
 }
 
-/** Two decimals: more would be noise in a table. A lower value keeps two digits, so that one poll an hour is not shown as none. */
+/**
+ * Two decimals: more would be noise in a table. A smaller value keeps two digits, so that one poll an hour is not shown as none.
+ */
 export function rounded(value: number): number {
   return Math.abs(value) < 0.1 ? Number(value.toPrecision(2)) : Math.round(value * 100) / 100;
 }
 
-/** A percentage, rounded down: 99.999 is not 100, and 89.999 is below 90. One below these digits keeps one, so that it is not shown as 0. */
+/**
+ * A percentage, rounded down: 99.999 is not 100, and 89.999 is below 90. A smaller value keeps one digit, so that it is not shown
+ * as 0.
+ */
 export function percentDown(percent: number, digits: 1 | 2 = 2): number {
   const scale = 10 ** digits;
   // 1.15 * 100 is a little less than 115.
@@ -90,7 +95,7 @@ export function percentDown(percent: number, digits: 1 | 2 = 2): number {
   return down === 0 ? Number(percent.toPrecision(1)) : down;
 }
 
-/** Megabytes to a byte: the sum of many readings has more digits than any of them. */
+/** Megabytes rounded to a byte: the sum of many readings has more digits than any of them. */
 export function roundedMb(mb: number): number {
   return Number(mb.toFixed(6));
 }

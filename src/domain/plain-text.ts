@@ -1,21 +1,21 @@
-// Text from outside, which terminals, logs and the audit trail show: what operators may write, and what is left of the words of
-// others. log-search shows lines as they are, but for what would steer the terminal.
+// Checks and cleans text from outside for terminals, logs and the audit trail: what operators may write, and how other text is
+// shown. log-search shows lines unchanged, except for characters that control the terminal.
 
 /**
- * No control characters, line separators, or marks that change the direction of what follows: these make a text look like
+ * No control characters, line separators, or marks that change the direction of the following text and so make it look like
  * another one. Joiners are allowed, since some languages need them.
  */
 export const ONE_LINE = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]*$/u;
 
-/** Controls, line separators, halves of pairs, and characters without a width that change how others are shown: joiners, direction marks. */
+/** Controls, line separators, halves of pairs, and zero-width characters that change others: joiners, direction marks. */
 const STEERING = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
-/** @param instead of each run of characters that could steer a terminal or break a line. */
+/** @param instead replaces each run of characters that could control a terminal or break a line. */
 export function withoutSteering(text: string, instead: string): string {
   return text.replace(STEERING, instead);
 }
 
-/** Text on one line that does no harm. Names, reasons and messages come from outside. */
+/** Makes text from outside, such as names, reasons and messages, harmless and one line long. */
 export function plainText(text: string): string {
   return withoutSteering(text, ' ');
 }

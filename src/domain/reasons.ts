@@ -1,18 +1,18 @@
-// THE table of the reasons of health: a row for each code, with all that is known of it beforehand. src/health finds the reasons, and
-// docs/health.md and docs/runbook.md have a section for each; a test compares them with this table.
+// THE table of health reasons: a row for each code with its fixed properties. src/health finds the reasons, and docs/health.md
+// and docs/runbook.md have a section for each; a test compares them with this table.
 
 interface Reason {
   /** How bad it can be. */
   readonly severity: 'warning' | 'alert' | 'warning or alert';
   /** Whether it keeps cards from being polled, or is about stops, readings, or the upkeep of the fleet. */
   readonly concerns: 'polls' | 'stops' | 'readings' | 'upkeep';
-  /** Customers are cut off, or are about to be: it comes before the others. */
+  /** Customers are cut off, or soon will be: it comes before the others. */
   readonly cutsOff?: true;
-  /** An alert rule has its name: where one is enabled, the rule `health` leaves the reason out. */
+  /** An alert rule has its name: if one is enabled, the rule `health` omits the reason. */
   readonly hasRule?: true;
-  /** It exists only after the fault has lasted for a minute, so a rule need not wait as long again. */
+  /** It exists only after the fault has lasted for a minute, so a rule need not wait another minute. */
   readonly isLate?: true;
-  /** The view of the dashboard that explains it; absent: that of its task type. */
+  /** The view of the dashboard that explains it; absent: the view of its task type. */
   readonly view?: 'stops' | 'instances' | 'configs';
 }
 
@@ -69,7 +69,7 @@ export const REASON_CODES = Object.keys(REASONS) as [ReasonCode, ...ReasonCode[]
 
 const NONE: Partial<Reason> = {};
 
-/** @returns what is known of a reason; of a code that an instance of another version sends, nothing. */
+/** @returns the properties of a reason; empty for an unknown code of an instance of another version. */
 export function reasonRow(code: string): Partial<Reason> {
   return (REASONS as Readonly<Record<string, Reason | undefined>>)[code] ?? NONE;
 }

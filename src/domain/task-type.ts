@@ -1,5 +1,5 @@
-// THE table of task types (operations interface, section 1). All data per type is keyed by these; engine/tasks/ has how a
-// type polls.
+// THE table of task types (operations interface, section 1). All data per type is keyed by these; engine/tasks/ has the tasks
+// that poll each type.
 import type { InterfaceName } from './gateway-interface.ts';
 
 interface TaskTypeFacts {

@@ -21,7 +21,7 @@ const HOUR = { seconds: 3_600, letter: 'h', word: 'h' } as const;
 const MINUTE = { seconds: 60, letter: 'm', word: 'min' } as const;
 const SECOND = { seconds: 1, letter: 's', word: 's' } as const;
 
-/** For tables, and for intervals that somebody has set. In the two largest units: `2h 5m`. */
+/** For tables, and for configured intervals. In the two largest units: `2h 5m`. */
 export function span(seconds: number): string {
   let rest = seconds;
   const parts: string[] = [];
@@ -35,8 +35,8 @@ export function span(seconds: number): string {
 }
 
 /**
- * For what was measured or has to be waited for, in sentences: `38 s`, `2 min`. In the largest unit of which there are two or
- * more, rounded up, so that a wait is never shorter than promised.
+ * For measured times and waits, in sentences: `38 s`, `2 min`. In the largest unit of which there are two or more, rounded up, so
+ * that a wait is never shorter than promised.
  */
 export function spanWords(seconds: number): string {
   const { seconds: size, word } = [DAY, HOUR, MINUTE].find((unit) => seconds >= 2 * unit.seconds) ?? SECOND;

@@ -1,11 +1,11 @@
-// Why a rule fires, in the words that `cardpoll stats` has for it: the reasons of health. Used by the statistics, which give them, by the
-// evaluator, which writes the one of an alert into the history, and by its messages. Pure.
+// Why a rule fires, in the words of `cardpoll stats`: the reasons of health. Made by the statistics; the evaluator writes an
+// alert's cause into the history, and its messages show it. Pure.
 import type { FaultKind } from '../gateway-fault.ts';
 import { groupBy } from '../group-by.ts';
 import { HEALTH_LEVELS, worst } from '../health.ts';
 import { reasonRow } from '../reasons.ts';
 
-/** A reason of health (src/health), as it was when the alert fired. */
+/** A reason of health (src/health) at the time when the alert fired. */
 export interface AlertCause {
   /** Its section in docs/runbook.md. */
   readonly code: string;
@@ -13,36 +13,36 @@ export interface AlertCause {
   /** One sentence without a full stop. */
   readonly text: string;
   readonly command: string | null;
-  /** How calls fail, where they do; absent or null: the code says all. */
+  /** How calls fail, if they do; absent or null: the code is complete. */
   readonly kind?: FaultKind | null | undefined;
 }
 
-/** A cause with its beginning. */
+/** A cause and the time of its start. */
 export interface DatedCause extends AlertCause {
-  /** null: not known. */
+  /** null: unknown. */
   readonly since: Date | null;
 }
 
 /** A reason in the order of health (src/health/reason-order.ts). */
 export interface OrderedCause extends DatedCause {
-  /** What it follows from; itself, where it is a cause. */
+  /** The cause that it follows from; itself, if it is a root cause. */
   readonly root: DatedCause;
 }
 
-/** Causes are the same where calls fail in the same way, whatever reason shows it; otherwise by their code. */
+/** Two causes are the same if calls fail in the same way, even with different codes; otherwise if the codes are equal. */
 export function causeKey({ code, kind }: Pick<AlertCause, 'code' | 'kind'>): string {
   return kind ?? code;
 }
 
-/** The level of health of the reasons that no other rule covers. */
+/** The health level of the reasons that no other rule covers. */
 export function levelOf(reasons: readonly AlertCause[], covered: readonly string[]): number {
   const own = reasons.filter(({ code }) => !covered.includes(code));
   return HEALTH_LEVELS[worst(own.map(({ severity }) => severity))];
 }
 
 /**
- * What is behind the alert of a rule: what others follow from, not what follows. Each cause once, the first in the order of health first;
- * empty where no reason says it. For the rule an alert is as bad as the worst of what follows from it.
+ * The root causes of a rule's alert, without their consequences. Each cause once, the first in the order of health first; empty
+ * if no reason explains the alert. For the rule, an alert is as severe as the worst consequence.
  */
 export function causesOf(
   ruleType: string,

@@ -1,6 +1,6 @@
-// Silences: periods without notifications for some alerts. Used by operations, API, CLI and the stores. The database
-// decides which alerts a silence covers (store/sql/migrations/0.2/0010_alert_care.sql); this is its shape. A silence changes nothing when
-// an alert fires: the outbox does not hand the notification out while the silence is active, so no process has to notice its end.
+// Silences: periods without notifications for some alerts. Used by operations, API, CLI and the stores. The database decides
+// which alerts a silence covers (store/sql/migrations/0.2/0010_alert_care.sql); this file has its type. A silence does not stop
+// an alert from firing: the outbox holds the notification back while the silence is active, so no process has to notice its end.
 
 import type { TaskType } from '../task-type.ts';
 import type { RuleType } from './alert-rule.ts';

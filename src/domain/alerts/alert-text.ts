@@ -1,5 +1,5 @@
-// An alert in the words that a person reads on a phone: what, since when, what to type. Used by all messages: those to chat robots
-// (a text) and those of Standard Webhooks (fields).
+// An alert as a text for a phone: what, since when, which command. Used by all messages: those to chat robots (a text) and those
+// of Standard Webhooks (fields).
 //
 // The first line of a text has the phrase of the log (log-phrases.ts), which the keyword filter of a robot can name.
 import { type Fleet, fleetText } from '../fleet.ts';
@@ -12,17 +12,20 @@ import type { Resolution } from './alert-transition.ts';
 /** An alert, from firing to resolution. Its condition and rule name are those at the moment it fired. */
 export interface Alert extends AlertCondition {
   readonly id: number;
-  /** 0: of no rule, but of an outage of the stores. */
+  /** 0: an outage of the stores, which belongs to no rule. */
   readonly ruleId: number;
   readonly ruleName: string;
   /** Value of the metric when the alert fired. */
   readonly value: number;
   readonly firedAtMs: number;
-  /** Its present or last cause, in the words of when it was found; null: no reason of health says it, or it fired under an older version. */
+  /**
+   * Its current or last cause, with the words of the time when it was found; null: no reason of health explains it, or it fired
+   * under an older version.
+   */
   readonly cause: AlertCause | null;
-  /** When that cause began; null: not known. */
+  /** When that cause began; null: unknown. */
   readonly causeSinceMs: number | null;
-  /** The causes that it had before, the first one first. */
+  /** Its earlier causes, the first one first. */
   readonly earlierCauses: readonly AlertCause[];
   /** When the alert was resolved; null while it fires, like `resolution` and `resolvedValue`. */
   readonly resolvedAtMs: number | null;
@@ -33,22 +36,22 @@ export interface Alert extends AlertCondition {
 
 export type MessageEvent = NotificationEvent | 'alert.test';
 
-/** What all messages of a fleet need. */
+/** Settings that all messages of a fleet need. */
 export interface Surroundings {
   readonly fleet: Fleet;
   /** Where the receivers read the runbook: a page without an anchor. */
   readonly runbookUrl: string;
-  /** How a time is written, of epoch milliseconds. */
+  /** Formats a time in epoch milliseconds. */
   readonly timeOf: (atMs: number) => string;
 }
 
-/** What a person, and a program that joins messages, take from an alert. */
+/** The parts of a message for people, and for programs that join messages. */
 interface MessageParts {
   readonly text: string;
   readonly severity: 'alert' | 'warning' | 'info';
   readonly command: string;
   readonly runbookUrl: string;
-  /** The same when the alert fires and when it is resolved, whoever sends it. */
+  /** The same key from firing to resolution, from every sender. */
   readonly dedupKey: string;
 }
 
@@ -70,7 +73,7 @@ export function messageParts(
   };
 }
 
-/** Of an outage several instances may tell, none of which knows the id. */
+/** Several instances may report an outage, and none knows the id. */
 function keyOf({ id, ruleId, ruleName, taskType }: Alert): string {
   if (ruleId === 0) return 'stores';
   return id === 0 ? `${ruleName} ${taskType}` : `${id}`;
@@ -89,17 +92,17 @@ function sentence(event: NotificationEvent, alert: Alert, timeOf: Surroundings['
   return `over${how ? ` (${RULE_ENDS[alert.resolution]})` : ''}: ${what}, ${since}${until}`;
 }
 
-/** The beginning of the cause is what matters; the rule fires some time after it. */
+/** The start of the cause; the rule fires some time after it. */
 function beganMs({ causeSinceMs, firedAtMs }: Alert): number {
   return causeSinceMs ?? firedAtMs;
 }
 
-/** How a message begins that an open alert has another cause. */
+/** Prefix of a message that an open alert has a new cause. */
 function nowWord(event: NotificationEvent): string {
   return event === 'alert.changed' ? 'now: ' : '';
 }
 
-/** One text for an alert, or for all of a group: what has the same cause is said once. */
+/** One text for an alert, or for all alerts of a group; a shared cause appears once. */
 export function messageText(event: MessageEvent, alerts: readonly Alert[], by: Surroundings): string {
   const said = new Set<string>();
   const news = alerts.filter(({ cause, id }) => {
@@ -132,7 +135,7 @@ function alertText(event: MessageEvent, alert: Alert, by: Surroundings): string 
   return `${ALERT_RESOLVED} ${ruleName}\n${end}${since}${ended}\n${foot}`;
 }
 
-/** A rule that was changed, disabled or deleted says nothing about its metric. */
+/** A rule that was changed, disabled or deleted gives no information about its metric. */
 function endText({ ruleType, value, resolvedValue, resolution }: Alert): string {
   const was = `was ${valueText(ruleType, value)}`;
   if (resolution !== null && resolution !== 'recovered') return `${was}; ${RULE_ENDS[resolution]}`;

@@ -1,4 +1,5 @@
-// When an alert rule fires and resolves, and when its alert has another cause. Used by the evaluator (engine/alerts/), which reads the metrics. Pure.
+// Decides when an alert rule fires and resolves, and when its alert gets another cause. Used by the evaluator (engine/alerts/),
+// which reads the metrics. Pure.
 import { type AlertCause, causeKey, type DatedCause } from './alert-cause.ts';
 import type { AlertCondition, AlertRuleFields } from './alert-rule.ts';
 
@@ -17,11 +18,11 @@ export interface WatchedRule {
   readonly isDeleted: boolean;
   /** The condition at the time when the open alert fired; null: no alert is open. */
   readonly firing: AlertCondition | null;
-  /** Milliseconds since the present condition last fired; null: never. */
+  /** Milliseconds since the current condition last fired; null: never. */
   readonly sinceFiredMs: number | null;
-  /** Keys of the causes (causeKey) that it reported lately; only these keep quiet until the cooldown has ended. */
+  /** Keys of the causes (causeKey) that it reported recently; only these are suppressed during the cooldown. */
   readonly coolingCauses: readonly string[];
-  /** The causes that the open alert has reported, its present one first; empty: none is open, or no cause is known. */
+  /** The causes that the open alert has reported, the current one first; empty: no open alert, or no known cause. */
   readonly reportedCauses: readonly CauseId[];
 }
 
@@ -34,9 +35,9 @@ export type AlertEvent =
   | { readonly kind: 'resolved'; readonly value: number | null; readonly resolution: Resolution };
 
 /**
- * @param sample value of the rule's metric; null when there is none
- * @param causes what is behind it, the first in the order of health first; empty: not known
- * @param canExplain whether a cause can have brought another one about
+ * @param sample value of the rule's metric; null: none
+ * @param causes root causes, the first in the order of health first; empty: unknown
+ * @param canExplain whether a cause can have caused another one
  * @returns the transition of the rule, if any
  */
 export function nextEvent(
@@ -57,7 +58,7 @@ export function nextEvent(
   // A gateway that is dead a minute after it was slow is news.
   const [cause] = causes;
   const isKnown = cause === undefined || coolingCauses.includes(causeKey(cause));
-  // Less than zero: the database's clock was set back, and must not keep the rule quiet until that time comes again.
+  // Less than zero: the database's clock was set back, which must not extend the cooldown.
   const cooling = isKnown && sinceFiredMs !== null && Math.abs(sinceFiredMs) < rule.cooldownSeconds * 1000;
   return cooling ? null : { kind: 'fired', value: sample };
 }
@@ -74,8 +75,8 @@ function resolutionOf(
 }
 
 /**
- * A cause is news once, while its alert is open. What the present cause has left behind, such as a backlog after an outage, is none; calls
- * that fail in another way are.
+ * A cause is reported once while its alert is open. Leftovers of the current cause, such as a backlog after an outage, are not
+ * reported; another kind of failing calls is.
  */
 function changeOf(
   { rule, reportedCauses }: WatchedRule,

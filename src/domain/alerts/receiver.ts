@@ -1,15 +1,15 @@
-// A receiver of alerts as a template: the request for its message, and the answers that say that it took it. Also how a rule
-// chooses one. Made by src/config/receivers from files, filled in by engine/alerts/receiver-message.ts; the operations check rules by it.
+// A receiver of alerts as a template: the request for its message, and the answers that confirm it. Also how a rule chooses one.
+// Made by src/config/receivers from files, filled in by engine/alerts/receiver-message.ts; the operations check rules with it.
 import type { Code, JsonTemplate } from '../gateway/gateway-config.ts';
 import { namesInBraces } from '../gateway/profile-syntax.ts';
 
-/** What a template may have in braces, besides its own words and secrets. A number that stands alone in a JSON text stays a number. */
+/** Placeholders of a template, in addition to its own words and secrets. A number alone in a JSON text stays a number. */
 export const NUMBER_PLACEHOLDERS = ['value', 'threshold'] as const;
 const TEXT_PLACEHOLDERS = [
   ...(['text', 'title', 'summary', 'severity', 'status', 'rule', 'rule_type', 'task_type', 'fleet'] as const),
   ...(['command', 'runbook_url', 'dedup_key', 'message_id', 'at', 'timestamp', 'timestamp_ms'] as const),
 ] as const;
-/** Signatures that no template can compute; each needs the secret `sign`. */
+/** Signatures that a template cannot express; each needs the secret `sign`. */
 export const SIGNATURES = ['dingtalk_sign', 'feishu_sign'] as const;
 
 export const RECEIVER_PLACEHOLDERS = [...TEXT_PLACEHOLDERS, ...NUMBER_PLACEHOLDERS, ...SIGNATURES] as const;
@@ -17,7 +17,7 @@ export type ReceiverValues = Readonly<
   Record<(typeof TEXT_PLACEHOLDERS | typeof NUMBER_PLACEHOLDERS)[number], string>
 >;
 
-/** The URL of the rule, at the beginning of a URL. */
+/** Stands for the URL of the rule, at the beginning of a URL. */
 export const RULE_URL = '{url}';
 export const SECRET_PREFIX = 'secret_';
 
@@ -29,28 +29,28 @@ export interface ReceiverRequest {
   /** Added to the query of the URL. */
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON; null: there is a text, or no body. */
+  /** JSON; null: the body is a text, or absent. */
   readonly body: JsonTemplate | null;
   readonly text: string | null;
 }
 
-/** Which answers say that the message was taken. */
+/** Which answers confirm that the message was accepted. */
 export interface Acceptance {
   /** null: 200 to 299. */
   readonly status: readonly number[] | null;
-  /** Place of what decides in the answer; null: the message counts as taken unless the answer says otherwise. */
+  /** Place of the decisive value in the answer; null: the message counts as accepted unless the answer reports an error. */
   readonly path: string | null;
-  /** null: anything. */
+  /** null: any value. */
   readonly values: readonly Code[] | null;
-  /** Values with which the receiver asks for patience; any other one refuses the message for good. null: every refusal is tried again. */
+  /** Values that mean busy; any other one refuses the message permanently. null: every refusal is retried. */
   readonly busy: readonly Code[] | null;
-  /** Place of the receiver's words. */
+  /** Place of the receiver's message. */
   readonly words: string | null;
   /** Hosts to which the path applies; empty: all. */
   readonly at: readonly string[];
 }
 
-/** By status or severity: what the receiver calls it. */
+/** The receiver's names, by status or severity. */
 export type WordTable = Readonly<Partial<Record<MessageStatus | Severity, Code>>>;
 export type MessageStatus = 'fired' | 'resolved' | 'test';
 type Severity = 'alert' | 'warning' | 'info';
@@ -59,30 +59,30 @@ export interface Receiver {
   readonly from: 'shipped' | 'configured';
   readonly description: string;
   readonly request: ReceiverRequest;
-  /** What is different in the message that an alert is over. */
+  /** Differences in the message that an alert has resolved. */
   readonly resolved: Partial<ReceiverRequest>;
-  /** What is different in a message that the secret `sign` signs; null: none is signed. */
+  /** Differences in a message signed with the secret `sign`; null: messages are not signed. */
   readonly signed: Partial<ReceiverRequest> | null;
   readonly words: Readonly<Record<string, WordTable>>;
-  /** What replaces characters in texts that the receiver would take for markup. */
+  /** Replacements of characters that the receiver would interpret as markup. */
   readonly escapes: Readonly<Record<string, string>>;
   readonly maxBytes: number;
   readonly accept: Acceptance;
-  /** A rule with such a URL has this receiver by default. */
+  /** Receiver by default for rules with a URL of these hosts. */
   readonly hosts: readonly string[];
-  /** Those that the configuration gives. */
+  /** Secrets from the configuration. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** As the database checks it. */
+/** The same pattern as in the database. */
 export const RECEIVER_NAME = /^[a-z0-9]{1,40}$/;
 
 export type Receivers = Readonly<Record<string, Receiver>>;
 
-/** The message of Standard Webhooks, which is no template. */
+/** The message of Standard Webhooks, which has no template. */
 export const STANDARD = 'standard';
 
-/** The receiver of a rule, or `standard`. @param chosen null: by the host of its URL. */
+/** The receiver of a rule, or `standard`. @param chosen null: chosen by the host of its URL. */
 export function webhookFormatOf(chosen: string | null, url: string | null, receivers: Receivers): string {
   if (chosen !== null) return chosen;
   const host = url !== null && URL.canParse(url) ? new URL(url).hostname : '';
@@ -94,7 +94,7 @@ export function receiverNamed(name: string, receivers: Receivers): Receiver | un
   return Object.hasOwn(receivers, name) ? receivers[name] : undefined;
 }
 
-/** The URL that the receiver has by itself; null: that of the rule. */
+/** The receiver's own URL; null: the rule has it. */
 export function ownUrlOf({ request }: Receiver): string | null {
   return request.url.startsWith(RULE_URL) ? null : request.url;
 }
@@ -104,19 +104,19 @@ export function sentSecrets({ request, resolved }: Receiver): string[] {
   return secretNamesIn({ request, resolved });
 }
 
-/** In any part of a template. */
+/** The names of secrets in any part of a template. */
 export function secretNamesIn(template: unknown): string[] {
   const names = namesInBraces(JSON.stringify(template)).filter((name) => name.startsWith(SECRET_PREFIX));
   return [...new Set(names.map((name) => name.slice(SECRET_PREFIX.length)))];
 }
 
-/** The only secret of a receiver, which a rule may give; null: there is none, or there are several. */
+/** The only secret of a receiver, which a rule may give; null: none, or several. */
 export function secretOfRule(receiver: Receiver): string | null {
   const names = [...sentSecrets(receiver), ...(receiver.signed === null ? [] : ['sign'])];
   return names.length === 1 ? (names[0] ?? null) : null;
 }
 
-/** The secrets of a message by name. @param own those of the rule, the newest first. */
+/** The secrets of a message by name. @param own secrets of the rule, the newest first. */
 export function secretsFor(receiver: Receiver, own: readonly string[]): Readonly<Record<string, string>> {
   const name = secretOfRule(receiver);
   const [first] = own;
@@ -128,12 +128,12 @@ export function missingSecrets(receiver: Receiver, own: readonly string[]): stri
   return sentSecrets(receiver).filter((name) => !Object.hasOwn(given, name));
 }
 
-/** Whether the receiver joins messages by their key: then each alert needs a message of its own, or its incident stays open. */
+/** Whether the receiver joins messages by their key: each alert then needs a separate message, or its incident stays open. */
 export function joinsByKey({ request, resolved }: Receiver): boolean {
   return namesInBraces(JSON.stringify([request, resolved])).includes('dedup_key');
 }
 
-/** A test counts as fired, and a table without states goes by severity. */
+/** A test counts as fired; a table without statuses is read by severity. */
 export function wordIn(table: WordTable, status: MessageStatus, severity: Severity): Code {
   const ofStatus = table[status] ?? (status === 'test' ? table.fired : undefined);
   return ofStatus ?? table[severity] ?? '';

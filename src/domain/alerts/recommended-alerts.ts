@@ -3,9 +3,9 @@ import { TASK_TYPES } from '../task-type.ts';
 import { type AlertCondition, RULE_TYPE_FACTS, RULE_TYPES, ruleTypeFits } from './alert-rule.ts';
 
 /**
- * The rules that `cardpoll alerts recommended` creates, one for each cause: `health` of each task type, which judges the metrics of
- * operations interface, section 8, and all that holds polling back; and what is told apart about stops. Names are distinct and
- * never change: by them the command knows which rules a fleet already has.
+ * The rules that `cardpoll alerts recommended` creates, one for each cause: `health` of each task type, which judges the metrics
+ * of operations interface, section 8, and all causes that hold polling back; and separate rules about stops. Names are distinct
+ * and never change: the command recognises existing rules by them.
  */
 export function recommendedAlerts(): ReadonlyArray<AlertCondition & { readonly name: string }> {
   return RULE_TYPES.flatMap((ruleType) => {

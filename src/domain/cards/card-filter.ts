@@ -1,4 +1,5 @@
-// Which cards a list or an export has: each field is a parameter of the query, an option of the commands, and a condition in SQL.
+// The filter of a card list or an export. Each field is a parameter of the query, an option of the commands, and a condition in
+// SQL.
 import { MAX_VENDOR_ID } from './card.ts';
 
 interface Values {
@@ -9,7 +10,7 @@ interface Values {
 
 interface FilterField {
   readonly value: keyof Values;
-  /** Characters of a text. */
+  /** Longest text, characters. */
   readonly most?: number;
   readonly doc: string;
 }

@@ -1,12 +1,12 @@
-// A SIM card: what an import sets, and the state that polls and operators keep current. THE declaration of an import's columns,
-// their defaults and bounds: from it follow the columns of files and exports (operations/cards/card-file.ts) and of the
-// statements (store/sql/cards/card-columns.ts). The checks are written by hand, without a schema, because an import has millions
-// of rows and the checks are most of its work.
+// A SIM card: the attributes that an import sets, and the state that polls and operators keep current. THE declaration of an
+// import's columns, their defaults and bounds, from which the columns of files and exports (operations/cards/card-file.ts) and of
+// the statements (store/sql/cards/card-columns.ts) follow. The checks are written by hand, without a schema, because an import
+// has millions of rows and the checks are most of its work.
 import { withoutSteering } from '../plain-text.ts';
 import { bothReadings, readDecimal } from './decimal-text.ts';
 import type { UsageMonth } from './usage-month.ts';
 
-/** What an import sets and nothing else changes. */
+/** Attributes that only an import changes. */
 export interface CardAttributes {
   readonly cardId: number;
   /** 18 to 22 digits. */
@@ -16,11 +16,11 @@ export interface CardAttributes {
   readonly status: number;
   /** Package allowance per calendar month in MB; null means unlimited. */
   readonly allowanceMb: number | null;
-  /** By what the vendor knows the SIM, if not by its ICCID; 1 to 64 printable characters; null: nothing is known. */
+  /** The vendor's id of the SIM, if it does not use the ICCID; 1 to 64 printable characters; null: unknown. */
   readonly vendorId: string | null;
 }
 
-/** What polls find out, besides the usage. */
+/** The results of polls, except the usage. */
 export interface CardState {
   readonly realNameVerified: boolean;
   /** True while the card is stopped, by cardpoll or as the gateway reports. */
@@ -36,23 +36,25 @@ export interface Card extends CardAttributes, CardState {
 }
 
 /**
- * A card as calls of the gateway name it. The row that grants a call with an effect, or that takes what the gateway shows of it,
- * must say the same.
+ * A card as calls of the gateway name it. The row that grants a call with an effect, or that accepts a status from the gateway,
+ * must have the same values.
  */
 export type NamedCard = Pick<CardAttributes, 'cardId' | 'iccid' | 'vendorId'>;
 
-/** The attributes that decide in which rings a card is. */
+/** The attributes that decide which rings a card belongs to. */
 export type CardMembership = Pick<Card, 'cardId' | 'carrierId' | 'realNameVerified'>;
 
 /** One row of an import file. It replaces the whole card. */
 export interface CardImport extends CardAttributes {
-  /** null keeps the stored one, unless the card gets another ICCID: it belongs to the SIM. NO_VENDOR_ID takes it away. */
+  /** null keeps the stored one, unless the card gets another ICCID: it belongs to the SIM. NO_VENDOR_ID removes it. */
   readonly vendorId: string | null;
-  /** null keeps the stored value (false for a new card), since polling finds it out; so does any value after such a poll. */
+  /**
+   * null keeps the stored value (false for a new card), since polling finds it out. After such a poll any value keeps it, too.
+   */
   readonly realNameVerified: boolean | null;
 }
 
-/** What an absent or empty field means; the other fields are required. */
+/** Values of absent or empty fields; the other fields are required. */
 export const CARD_DEFAULTS: Omit<CardImport, 'cardId' | 'iccid'> = {
   carrierId: 0,
   status: 1,
@@ -88,7 +90,7 @@ export const CARD_READERS: { readonly [Field in keyof CardImport]: Reader<CardIm
 };
 export const IMPORT_FIELDS = Object.keys(CARD_READERS) as ReadonlyArray<keyof CardImport>;
 
-/** A problem of one row, in words for its author. */
+/** A problem of one row, in words for the author of the file. */
 export class RowProblem extends Error {}
 
 function integer(min: number, max: number): Reader<number> {
@@ -117,11 +119,11 @@ function megabytes(value: unknown, column: string): number {
 }
 
 export const MAX_VENDOR_ID = 64;
-/** In a row of an import. */
+/** Removes the vendor id, in a row of an import. */
 export const NO_VENDOR_ID = '-';
-/** Printable, without a blank at an end, and no step of a path. */
+/** Printable, without a blank at an end, and not `.` or `..`. */
 const VENDOR_ID = /^(?!\.{1,2}$)(?!\p{Z})[^\p{C}\p{Zl}\p{Zp}]{1,64}(?<!\p{Z})$/u;
-/** What spreadsheets and programs make of an id, or of a missing one: a word, or an error such as #N/A, #NV or #REF!. */
+/** Texts that spreadsheets and programs write for an unreadable or missing id: a word, or an error such as #N/A, #NV or #REF!. */
 const NO_VENDOR_IDS: ReadonlyArray<readonly [form: RegExp, why: string]> = [
   [/^\d([.,]\d+)?e\+\d+$/i, 'was shortened by a spreadsheet: format the column as text'],
   [/^\d+[.,]0+$/, 'was made a number by a spreadsheet or a program: format the column as text'],
@@ -155,41 +157,41 @@ function show(value: unknown): string {
   return quoted(String(value));
 }
 
-/** The beginning of a text of the file, without control characters that could affect a terminal. */
+/** The beginning of a text from the file, without control characters that could affect a terminal. */
 export function quoted(text: string): string {
   const start = withoutSteering(text.slice(0, 40), '?');
   return `'${start}${text.length > 40 ? '...' : ''}'`;
 }
 
 /**
- * So many running cards an import that says nothing may put over their package of the month, and so have stopped. The budget
- * of stops limits how fast they are stopped, and this how many an unseen file stops at all.
+ * Number of running cards that an import without an explicit permission may put over their monthly package, and so have stopped.
+ * The budget of stops limits the speed of stops; this limits how many cards an unseen file stops at all.
  */
 export const ACCEPTED_OVER_PACKAGE = 100;
 
-/** The code of the refusal of more. */
+/** The code of the refusal above that number. */
 export const TOO_MANY_OVER_PACKAGE = 'cards_over_package';
 
-/** A spreadsheet may have rounded an ICCID that ends in it. */
+/** The end of an ICCID that a spreadsheet may have rounded. */
 export const ROUNDED_END = '0000';
 
-/** The code of the refusal of ICCIDs that may be wrong. */
+/** The code of the refusal of doubtful ICCIDs. */
 export const DOUBTFUL_ICCIDS = 'iccids_doubtful';
 
 interface NewIccids {
   readonly newIccids: number;
-  /** Those that end in ROUNDED_END. */
+  /** ICCIDs that end in ROUNDED_END. */
   readonly roundedIccids: number;
-  /** Those of another card with or without its check digit. */
+  /** ICCIDs of another card, with or without its check digit. */
   readonly twinIccids: number;
 }
 
-/** One ICCID of ten thousand does by chance: twice as many are a reason to ask. */
+/** One ICCID in ten thousand ends so by chance: twice as many are a reason to ask. */
 export function areDoubtful({ newIccids, roundedIccids, twinIccids }: NewIccids): boolean {
   return twinIccids > 0 || roundedIccids > Math.floor(newIccids / 5_000);
 }
 
-/** @returns the most that an import may put over it when so many were counted before: polls find more until it is made. */
+/** @returns the permitted number for an import after a preview counted `counted`: polls find more cards in between. */
 export function acceptedAfter(counted: number): number {
   return Math.ceil(counted * 1.1);
 }

@@ -1,9 +1,9 @@
-// A line of a CSV file of cards, which an import reads back as it was. Used for exports and for the files that undo an import.
+// A line of a CSV file of cards, which an import reads back unchanged. Used for exports and for the files that undo an import.
 import { decimalText } from './decimal-text.ts';
 
 /**
- * A spreadsheet would calculate such a text, which a vendor may have chosen, and an import takes an apostrophe in front for a sign of
- * text. A hyphen alone is how an import is told to remove a vendor_id.
+ * A spreadsheet would evaluate such a text, which a vendor may have chosen, and an import treats a leading apostrophe as a mark
+ * of text. A hyphen alone tells an import to remove a vendor_id.
  */
 const LOOKS_LIKE_FORMULA = /^['=+@\uFF1D\uFF0B\uFF0D\uFF20]|^-./;
 

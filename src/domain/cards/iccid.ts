@@ -1,5 +1,5 @@
-// When two numbers name the same card. Gateways write an ICCID with or without its check digit, and some pad it with the letter F.
-// One number that contains another is another card's, unless what it has more is the check digit.
+// Decides when two numbers name the same card. Gateways write an ICCID with or without its check digit, and some pad it with the
+// letter F. A number that contains another one belongs to another card, unless the rest is the check digit.
 
 const FORM = /^\d{18,22}F*$/i;
 
@@ -14,7 +14,7 @@ export function luhnDigit(digits: string): number {
   return (10 - (sum % 10)) % 10;
 }
 
-/** @returns the digits of a value that is written as an ICCID is; null for any other. */
+/** @returns the digits of a value in the form of an ICCID; null for any other. */
 export function iccidDigits(raw: unknown): string | null {
   const text = typeof raw === 'string' ? raw.replace(/[\s-]/g, '') : '';
   return FORM.test(text) ? text.replace(/F+$/i, '') : null;

@@ -1,5 +1,5 @@
-// Which rows of an import ask for an ICCID or a vendor id that another card keeps. Cards may exchange them: a number is free if the
-// card that has it gives it up in the same rows, and its own row is not refused.
+// Finds the rows of an import that ask for an ICCID or a vendor id of another card. Cards may exchange them: a number is free if
+// its card gives it up in the same rows, and that card's row is not refused.
 import { type CardImport, NO_VENDOR_ID } from './card.ts';
 
 /** An ICCID or a vendor id of a row that another card has. */
@@ -7,11 +7,11 @@ export interface HeldNumber {
   readonly taken: 'iccid' | 'vendor_id';
   readonly value: string;
   readonly holder: number;
-  /** The ICCID that the holder has, with which it gives up a vendor id that its row does not name. */
+  /** The holder's ICCID. If its row changes it, the holder also gives up a vendor id that the row does not name. */
   readonly holderIccid: string;
 }
 
-/** A row that is refused. */
+/** A refused row. */
 export interface TakenNumber {
   readonly cardId: number;
   readonly taken: HeldNumber['taken'];
@@ -23,7 +23,7 @@ export interface TakenNumber {
 /**
  * @param rows card ids distinct
  * @param held the numbers of these rows that cards have
- * @returns the rows that are refused, in their order, with the first number that is taken
+ * @returns the refused rows, in their order, with the first number that is taken
  */
 export function takenNumbers(
   rows: readonly CardImport[],
@@ -33,7 +33,7 @@ export function takenNumbers(
   const rowOf = new Map(rows.map((row) => [row.cardId, row]));
   const claimed = new Set<string>();
   const refused = new Map<number, TakenNumber>();
-  /** What hangs on a card that gives up a number, by that card. */
+  /** The claims that depend on a card giving up a number, by that card. */
   const hanging = new Map<number, TakenNumber[]>();
   for (const row of rows) {
     for (const { taken, value } of numbersOf(row)) {
@@ -49,7 +49,7 @@ export function takenNumbers(
       else if (number !== undefined) hang(number.holder, { ...claim, holder: number.holder });
     }
   }
-  // A row that is refused gives up nothing, nor does the row that hangs on it.
+  // A refused row gives up nothing, so the rows that depend on it are refused, too.
   for (const cardId of refused.keys()) for (const claim of hanging.get(cardId) ?? []) refuse(claim);
   return rows.flatMap(({ cardId }) => refused.get(cardId) ?? []);
 

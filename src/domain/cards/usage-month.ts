@@ -1,39 +1,40 @@
 // Usage per card and calendar month (operations interface, section 1: carddata is tracked across calendar months).
 //
-// The gateway's reading is cumulative within its month. Its faults in real fleets must not count a megabyte
-// twice; when two explanations fit, the one that counts less wins, since counting too much could stop a card within its
-// package (docs/decisions/0004-usage-month.md).
+// The gateway's reading is cumulative within its month. Its faults in real fleets must not count a megabyte twice; when two
+// explanations fit, the one that counts less wins, since counting too much could stop a card within its package
+// (docs/decisions/0004-usage-month.md).
 //   - It grows: the growth is new usage. This also holds at the turn of a month: a reading that is not smaller means that
 //     the upstream counter has not been reset yet, so only its growth belongs to the new month.
 //   - It grows by more than the time could have carried: nothing changes until enough time has passed.
-//   - It grows by more than half at once: a step, which may be another unit or another counter. The state before it is kept for two
-//     days, and restored by a reading that is nearer to that one.
+//   - It grows by more than half at once: a step, which may be another unit or another counter. The state before it is
+//     kept for two days, and restored by a reading that is nearer to that state.
 //   - It dips, to not less than half: a correction. Nothing changes; growth is still counted from the highest reading.
-//   - It falls below half: the counter was reset, the answer was wrong, or another node answered, which lags. This is a suspicion,
-//     and counts nothing. Within a month it takes a day without a reading of the former counter, and growth, to believe the restart, and
-//     no second one is believed. When a month turns a restart is expected: the next low reading confirms it.
-//   - After a restart the former counter is kept, for the month or, at its turn, for two days. If it is back, nothing has restarted, and
-//     the usage is what it was with its growth.
+//   - It falls below half: the counter was reset, the answer was wrong, or it came from another node that lags. This is a
+//     suspicion, and counts nothing. Within a month it takes a day without a reading of the former counter, and growth,
+//     to believe the restart, and no second one is believed. When a month turns a restart is expected: the next low
+//     reading confirms it.
+//   - After a restart the former counter is kept, for the month or, at its turn, for two days. If it returns, nothing has
+//     restarted, and the usage is the former one plus its growth.
 //   - It arrives late (taken before the last one kept): it is ignored.
-//   - It is the first one of another ICCID: it is the baseline of a new series and adds nothing, because most of what it shows may
-//     be what another card has used. What the card used before stays counted.
+//   - It is the first one of another ICCID: it is the baseline of a new series and adds nothing, because most of it may
+//     be the usage of another card. The card's earlier usage stays counted.
 
-/** A stored reading that is this much newer than the present one comes from a clock that was ahead. */
+/** A stored reading that is this much newer than the current one comes from a clock that was ahead. */
 const CLOCK_AHEAD_MS = 3_600_000;
-/** Time between the gateway's measurement and the poll, for which a reading is not yet implausible. */
+/** Tolerance for the time between the gateway's measurement and the poll, in which a reading is still plausible. */
 const SLACK_MS = 1_000;
 /** Readings are rounded, to a megabyte at most. */
 const ROUNDING_MB = 1;
 const BITS_PER_BYTE = 8;
-/** The higher one of two readings of a step is more than this many times the lower one. */
+/** In a step the higher reading is more than this many times the lower one. */
 const STEP_FACTOR = 1.5;
 /** Counters begin near 0, so small growth is often severalfold. */
 const SMALL_MB = 1;
-/** At the turn of a month a reading is of the former counter if not more than this share of it is missing. */
+/** At the turn of a month a reading belongs to the former counter if at most this share of it is missing. */
 const NEARLY_BACK = 0.05;
-/** A restart within a month is believed after so long without a reading of the former counter: no node lags for longer. */
+/** A restart within a month is believed after this long without a reading of the former counter: no node lags for longer. */
 const RESTART_STANDS_MS = 86_400_000;
-/** A step, or the restart of a new month, that was not disproved for this long is true. */
+/** A step, or the restart of a new month, is true if it is not disproved for this long. */
 export const REVOCABLE_MS = 172_800_000;
 
 export interface UsageMonth {
@@ -48,13 +49,13 @@ export interface UsageMonth {
   readonly jump: ReadingJump | null;
   /** Time of the last reading that changed something, epoch milliseconds. */
   readonly readAtMs: number;
-  /** The readings are of an ICCID that the card has no more, or not again. */
+  /** The readings belong to an ICCID that the card no longer has. */
   readonly ofFormerIccid?: true;
 }
 
 /**
- * The state before a step or before a restart that was believed. Either may be a wrong answer (another unit, another card, another node of
- * the gateway). It is a restart if `fromMb` is more than the highest reading since.
+ * The state before a step or before a restart that was believed. Both may be wrong answers (another unit, another card, another
+ * node of the gateway). It is a restart if `fromMb` is more than the highest reading since.
  */
 export interface ReadingJump {
   /** The highest reading of the counter before. */
@@ -97,8 +98,8 @@ export function applyReading(
 }
 
 /**
- * What a reading says about the counter of a card that has used something in this month. One that fell stays below half of the highest
- * reading: the gateway shows nothing any more, or the counter has restarted within the month.
+ * Judges the counter of a card that has used something in this month by a reading. A counter that fell stays below half of the
+ * highest reading: the gateway shows no usage any more, or the counter has restarted within the month.
  * @param next the usage after the reading; null: it has changed nothing
  * @returns null: the card has used less than a megabyte, or the month has begun and its counter may restart
  */
@@ -126,8 +127,8 @@ function baselineAfter(last: UsageMonth, { usedMb: shownMb, atMs, month }: Readi
 }
 
 /**
- * Whether a reading has grown by more than the time since the stored one could have carried. It then counts nothing and
- * changes nothing: that time goes on, and the reading is believed when enough of it has passed.
+ * Whether a reading has grown by more than the time since the stored one could have carried. Such a reading counts nothing and
+ * changes nothing: the time continues, and the reading is believed when enough of it has passed.
  */
 export function isImplausible(
   last: UsageMonth | null,
@@ -149,9 +150,9 @@ function couldCarry(growthMb: number, elapsedMs: number, maxMbitPerSecond: numbe
 }
 
 /**
- * The state before a reading, in the month that the reading counts in. A month that was opened too early, by a clock that
- * was ahead or by another time zone, keeps the readings from before its start: the repair (engine/work/reaper.ts) adds them
- * to the present month.
+ * The state before a reading, in the month that the reading counts in. A month that was opened too early, by a clock that was
+ * ahead or by another time zone, keeps the readings from before its start: the repair (engine/work/reaper.ts) adds them to the
+ * current month.
  */
 function begun(last: UsageMonth, { month, atMs }: Reading): UsageMonth {
   const opensMonth = month > last.month;
@@ -165,9 +166,9 @@ function judge(last: UsageMonth, reading: Reading, maxMbitPerSecond: number): Us
   const { lastReadingMb: highestMb, suspectedMb, usedMb, jump } = last;
   const certain = { ...last, suspectedMb: null, readAtMs: atMs };
   if (shownMb >= highestMb) return { ...certain, ...grown(last, reading, maxMbitPerSecond) };
-  // A counter that was reset does not fall: a reading far below the suspected one is a new suspicion.
+  // A restarted counter does not fall: a reading far below the suspected one is a new suspicion.
   const isSecond = suspectedMb !== null && !isFarBelow(shownMb, suspectedMb);
-  // After the turn of a month too little would be taken off if this were the wrong answer: it takes two readings.
+  // After the turn of a month a wrong answer here would subtract too little, so two readings are required.
   if (jump !== null && disproves(jump, last, shownMb) && (jump.fromUsedMb !== null || isSecond)) {
     const back = isBack(jump, reading, maxMbitPerSecond);
     return { ...certain, ...restored(jump, usedMb, shownMb), jump: back ? null : jump };
@@ -190,7 +191,7 @@ function confirms(last: UsageMonth, { usedMb: shownMb, atMs }: Reading): boolean
 
 type Counted = Pick<UsageMonth, 'usedMb' | 'lastReadingMb'>;
 
-/** A reading that is not smaller than the highest one. */
+/** The state after a reading that is not below the highest one. */
 function grown(
   last: UsageMonth,
   reading: Reading,
@@ -218,7 +219,7 @@ function restored({ fromMb, fromUsedMb }: ReadingJump, usedMb: number, shownMb: 
   };
 }
 
-/** Whether the jump is over, so that there is nothing more to take off. */
+/** Whether the jump is over, so that nothing can be subtracted any more. */
 function isBack(
   { fromMb, atMs: jumpedAtMs }: ReadingJump,
   { usedMb: shownMb, atMs }: Reading,
@@ -227,10 +228,10 @@ function isBack(
   return !isStep(fromMb, shownMb) && couldCarry(shownMb - fromMb, atMs - jumpedAtMs, maxMbitPerSecond);
 }
 
-/** What a confirmed restart leaves to be disproved. */
+/** The jump of a confirmed restart, which a later reading may disprove. */
 function jumpOfRestart(last: UsageMonth, { atMs }: Reading): ReadingJump {
   const { lastReadingMb: highestMb, usedMb, jump } = last;
-  // Readings that were wrong before may be wrong still: what they count from here on can be taken off.
+  // Readings that were wrong before may still be wrong: what they count from now on can be subtracted.
   const isOfStep = jump !== null && restartOf(last) === null;
   return isOfStep
     ? { fromMb: 0, fromUsedMb: usedMb, atMs: jump.atMs }
@@ -249,7 +250,7 @@ function isFarBelow(shownMb: number, highestMb: number): boolean {
 /** Whether a reading below the highest one still belongs to the same counter. */
 function isCorrection(last: UsageMonth, shownMb: number): boolean {
   const { lastReadingMb: highestMb, suspectedMb } = last;
-  // After a low reading when a restart is expected, only one that is nearly back speaks against it.
+  // After a low reading when a restart is expected, only a reading that is nearly back disproves the restart.
   if (suspectedMb !== null && isRestartExpected(last)) return shownMb >= highestMb - NEARLY_BACK * highestMb;
   return !isFarBelow(shownMb, highestMb);
 }
@@ -309,8 +310,8 @@ function disproves(
 }
 
 /**
- * Whether growth leads back to the counter before a restart, and not step by step. A node that lags shows less of the former month; a
- * counter that goes on within a month is at least as high as it was, but for rounding.
+ * Whether growth leads back to the counter before a restart, other than step by step. A lagging node shows less of the former
+ * month; a counter that continues within a month is at least as high as it was, except for rounding.
  */
 function returns(jump: ReadingJump, highestMb: number, shownMb: number): boolean {
   const { fromMb } = jump;

@@ -9,7 +9,7 @@ export interface CallTrial {
     readonly headers: readonly string[];
     readonly body: string | null;
   } | null;
-  /** What the call went through: `proxy http://proxy.example:3128 (HTTPS_PROXY)`; null: it went to the gateway directly. */
+  /** The proxy of the call: `proxy http://proxy.example:3128 (HTTPS_PROXY)`; null: a direct call. */
   readonly proxy: string | null;
   /** HTTP status; null: no answer. */
   readonly status: number | null;
@@ -17,19 +17,19 @@ export interface CallTrial {
   readonly answer: string | null;
   readonly duration_ms: number | null;
   readonly ok: boolean;
-  /** What was read: a volume in megabytes. */
+  /** The value that was read; a volume is in megabytes. */
   readonly value: boolean | number | string | null;
   /**
-   * Where it was read, and in which unit: `data.used (bytes)`, or `module ours.mjs, else data.used (bytes)` if the module may
-   * leave it to the profile; null: nothing is read.
+   * Where the value was read, and in which unit: `data.used (bytes)`, or `module ours.mjs, else data.used (bytes)` if the module
+   * may leave it to the profile; null: no value is read.
    */
   readonly read_from: string | null;
-  /** The vendor still works on it, as the answer says, for so long at most; null: the answer does not say so. */
+  /** How long the vendor's reported work on the call may take; null: none in progress. */
   readonly pending_for_seconds: number | null;
   readonly error: string | null;
   readonly reason: string | null;
-  /** What to change; null when the profile fits. */
+  /** What to change; null: the profile fits. */
   readonly hint: string | null;
-  /** Why a value that was read may be wrong for other cards; null: nothing points to it. */
+  /** Why the value may be wrong for other cards; null: no such sign. */
   readonly warning: string | null;
 }

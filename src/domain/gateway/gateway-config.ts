@@ -1,5 +1,6 @@
-// How cardpoll calls its gateway: the profile with its credentials, as plain, frozen data. Made by config/gateway/load-gateway.ts,
-// whose settings have the defaults and bounds; used by everything that speaks to a gateway, or plays one.
+// How cardpoll calls its gateway: the profile with its credentials, as plain, frozen data. Made by
+// config/gateway/load-gateway.ts, whose settings have the defaults and bounds; used by all code that calls or simulates a
+// gateway.
 import type { GatewayMethod, InterfaceName } from '../gateway-interface.ts';
 import type { GatewayFacts, RateLimit } from '../limits/rate-limit.ts';
 import type { GatewayModule } from './gateway-module.ts';
@@ -12,7 +13,7 @@ export interface GatewayCredentials {
   readonly password: string | null;
   readonly clientId: string | null;
   readonly clientSecret: string | null;
-  /** Of the client, and whom it trusts. */
+  /** The client's certificate, and the authorities that it trusts. */
   readonly tls: GatewayTls;
 }
 
@@ -27,7 +28,7 @@ export interface GatewayConfig extends GatewayCredentials {
   readonly profile: string;
   readonly url: string;
   readonly timeoutMs: number;
-  /** Of all task types together; null: no ceiling. */
+  /** Limit of all task types together; null: no ceiling. */
   readonly maxConcurrency: number | null;
   readonly maxResponseBytes: number;
   readonly maxRetryAfterSeconds: number;
@@ -36,12 +37,12 @@ export interface GatewayConfig extends GatewayCredentials {
   /** null: the HTTP status alone says whether a call succeeded. */
   readonly success: SuccessRule | null;
   readonly errors: ErrorRules;
-  /** Code of the operator's own; null: none. */
+  /** The operator's module; null: none. */
   readonly module: LoadedModule | null;
   readonly stoppedStatuses: readonly string[];
   /** null: the gateway does not offer the interface. */
   readonly interfaces: Readonly<Record<InterfaceName, GatewayInterface | null>>;
-  /** What the gateway allows; empty: no limit. */
+  /** The limits that the gateway states; empty: none. */
   readonly rateLimits: readonly RateLimit[];
 }
 
@@ -63,7 +64,7 @@ export interface LoadedModule {
 export const AUTH_KINDS = ['none', 'bearer', 'basic', 'header', 'query', 'oauth2', 'login', 'hmac'] as const;
 export type AuthKind = (typeof AUTH_KINDS)[number];
 
-/** What each part means: docs/gateways.md. */
+/** docs/gateways.md documents each part. */
 interface GatewayAuth {
   readonly kind: AuthKind | null;
   readonly name: string | null;
@@ -84,7 +85,7 @@ interface GatewayAuth {
 /** A request that names no card. */
 export interface LoginRequest {
   readonly method: GatewayMethod;
-  /** Of another server than the gateway, with its path; null: `path` is below gateway.url. */
+  /** URL of another server than the gateway, with its path; null: `path` is below gateway.url. */
   readonly url: string | null;
   /** Starts with a slash; empty with a URL. */
   readonly path: string;
@@ -95,17 +96,17 @@ export interface LoginRequest {
   readonly form: Readonly<Record<string, string>> | null;
 }
 
-/** Where calls have their token. */
+/** Where calls carry their token. */
 export interface TokenPlace {
   readonly in: 'header' | 'query' | 'cookie';
   readonly name: string;
-  /** What stands before it in its header; null: nothing. */
+  /** Scheme before the token in its header; null: none. */
   readonly scheme: string | null;
 }
 
 /** Codes are texts: a number and its text are the same code. */
 export interface ErrorRules {
-  /** Where an answer has its code; null: nowhere. */
+  /** Place of the code in an answer; null: none. */
   readonly path: string | null;
   readonly message: string | null;
   readonly throttled: readonly string[];
@@ -126,28 +127,31 @@ export interface GatewayInterface {
   readonly form: Readonly<Record<string, string>> | null;
   /** null: gateway.timeout_ms. */
   readonly timeoutMs: number | null;
-  /** What is read from the answer; null for calls that only succeed or fail. */
+  /** The value to read from the answer; null for calls that only succeed or fail. */
   readonly reading: Reading | null;
   readonly batch: BatchRule | null;
-  /** The answer has a list, and one of its items is the card's. */
+  /** The answer has a list, and one of its items belongs to the card. */
   readonly find: FindRule | null;
-  /** Where the answer has the number of its card; null: in a field `iccid` near the value, if there is one. */
+  /** Place of the card's number in the answer; null: a field `iccid` near the value, if there is one. */
   readonly iccidValue: string | null;
-  /** What an answer says while the vendor still works on a call with an effect; null: nothing does. */
+  /** How an answer reports that the vendor still works on a call with an effect; null: it does not. */
   readonly pending: PendingRule | null;
 }
 
-/** In the answer to a call with an effect: that it was taken and is not carried out yet. In that to card_status: that a change is under way. */
+/**
+ * In the answer to a call with an effect: the call was accepted and is not carried out yet. In the answer to card_status: a
+ * change is in progress.
+ */
 export interface PendingRule {
-  /** Where the answer, or an item of its list, says it; null: in the value of the interface, or by every success. */
+  /** Place of the report in the answer, or in an item of its list; null: the value of the interface, or every success. */
   readonly path: string | null;
   readonly values: readonly Code[];
-  /** How long the vendor may work on it. */
+  /** Longest time of the vendor's work. */
   readonly forMs: number;
 }
 
 export type Reading = {
-  /** What it means that there is no value; absent or null: the answer is malformed. */
+  /** The meaning of a missing value; absent or null: the answer is malformed. */
   readonly missing?: Code | null;
 } & (
   | { readonly kind: 'verified'; readonly value: string; readonly trueValues: readonly Code[] }
@@ -157,15 +161,15 @@ export type Reading = {
 );
 
 interface Unit {
-  /** null: what is behind the number, or MB. */
+  /** null: the unit after the number, or MB. */
   readonly unit: DataUnit | null;
-  /** Where the answer has the unit. */
+  /** Place of the unit in the answer. */
   readonly unitValue?: string | null;
-  /** Besides the words that are known. */
+  /** Additional words for units. */
   readonly unitWords?: UnitWords;
 }
 
-/** A value of JSON that is neither a list nor a map. */
+/** A JSON value that is neither a list nor a map. */
 export type Code = string | number | boolean;
 
 export type JsonTemplate = Readonly<Record<string, unknown>> | readonly unknown[];
@@ -176,15 +180,15 @@ export interface SuccessRule {
 }
 
 export interface FindRule {
-  /** Where the list is in the answer; null: the answer is the list. */
+  /** Place of the list in the answer; null: the answer is the list. */
   readonly items: string | null;
-  /** Where an item has its card number. */
+  /** Place of the card number in an item. */
   readonly iccid: string;
 }
 
 export interface BatchRule extends FindRule {
-  /** Most cards of one call. */
+  /** Maximum number of cards in one call. */
   readonly size: number;
-  /** What is between the card numbers where they are one text. */
+  /** Separator of the card numbers where they form one text. */
   readonly join: string;
 }

@@ -1,8 +1,8 @@
-// What a module of the operator's own may do for calls to the gateway that no profile can describe (docs/gateway-modules.md prints
-// these types): sign a request, and read an answer. Both functions answer at once: a promise is an error.
+// The interface of an operator's module for calls to the gateway that no profile can describe (docs/gateway-modules.md prints
+// these types): it signs a request, and reads an answer. Both functions must return at once: a promise is an error.
 
 export interface GatewayModule {
-  /** Called for every request. @returns what to add to it. */
+  /** Called for every request. @returns additions to it. */
   sign?(request: UnsignedRequest): Signature;
   /** Called for every answer with a 2xx status. @returns one reading for each card, in their order; undefined: the profile reads it, errors too. */
   read?(
@@ -26,7 +26,7 @@ interface UnsignedRequest {
   readonly body: string | null;
   /** CARDPOLL_GATEWAY_HMAC_KEY; null if it is not set. No other secret is passed: credentials are added afterwards. */
   readonly key: string | null;
-  /** The present time, in milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: number;
 }
 

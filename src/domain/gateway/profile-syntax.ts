@@ -1,11 +1,11 @@
-// What the profile of a gateway may write (docs/gateways.md). In a request: placeholders, `/devices/{iccid}/usage`. Of a value
-// in the answer: its place in the JSON, `data.used`, `result.cards[0].usage`, `[0].value` or `.`, and the unit of a data volume. The
+// The syntax of a gateway profile (docs/gateways.md). In a request: placeholders, `/devices/{iccid}/usage`. For a value in the
+// answer: its place in the JSON, `data.used`, `result.cards[0].usage`, `[0].value` or `.`, and the unit of a data volume. The
 // configuration checks them; the client fills the placeholders in, and compiles each place once.
 
 const OF_CARDS = ['iccid', 'card_id', 'carrier_id', 'vendor_id', 'iccids'] as const;
 /**
- * Of the request itself. `month` is 2026-11, `date` 2026-11-24 and `timestamp` 20261124093000, in the configured time zone; `yyyymm`
- * and `yyyymmdd` are the first two without dashes. No other request has the same `sequence` or `uuid`.
+ * Values of the request itself. `month` is 2026-11, `date` 2026-11-24 and `timestamp` 20261124093000, in the configured time
+ * zone; `yyyymm` and `yyyymmdd` are the first two without dashes. `sequence` and `uuid` are unique to a request.
  */
 const OF_THE_REQUEST = [
   'month',
@@ -18,17 +18,17 @@ const OF_THE_REQUEST = [
   'sequence',
   'uuid',
 ] as const;
-/** By what the gateway knows the operator: it is no secret. */
+/** The operator's names at the gateway, which are no secrets. */
 const OF_THE_OPERATOR = ['username', 'client_id'] as const;
 const SECRETS = ['password', 'client_secret', 'token'] as const;
 
-/** Those of a call. */
+/** Placeholders of a call. */
 export const PLACEHOLDERS = [...OF_CARDS, ...OF_THE_REQUEST, ...OF_THE_OPERATOR] as const;
-/** Those of a login. */
+/** Placeholders of a login. */
 export const LOGIN_PLACEHOLDERS = [...OF_THE_REQUEST, ...OF_THE_OPERATOR, ...SECRETS] as const;
 
 export type CredentialPlaceholder = (typeof OF_THE_OPERATOR | typeof SECRETS)[number];
-/** Those that do not depend on a card. */
+/** Placeholders that do not depend on a card. */
 export type CommonPlaceholder = (typeof LOGIN_PLACEHOLDERS)[number];
 export type Placeholder = (typeof PLACEHOLDERS)[number] | CommonPlaceholder;
 
@@ -36,14 +36,14 @@ export const CREDENTIAL_PLACEHOLDERS: readonly CredentialPlaceholder[] = [...OF_
 
 const BRACED = /\{([A-Za-z_]\w*)\}/g;
 
-/** A template in parts: text, and between the texts the placeholders. */
+/** A template in parts: texts, and the placeholders between them. */
 interface TemplateParts<Name extends string> {
   /** One more than there are placeholders. */
   readonly texts: readonly string[];
   readonly placeholders: readonly Name[];
 }
 
-/** @param text has only known placeholders: the configuration has checked it. */
+/** @param text with known placeholders only: the configuration has checked it. */
 export function partsOf<Name extends string = Placeholder>(text: string): TemplateParts<Name> {
   const pieces = text.split(BRACED);
   return {
@@ -64,7 +64,7 @@ export type ValuePath = readonly (string | number)[];
 /** The place of the whole answer. */
 export const WHOLE = '.';
 
-/** @returns the steps of the path, none for the whole answer; null when it is no path. */
+/** @returns the steps of the path, none for the whole answer; null: not a path. */
 export function parseValuePath(text: string): ValuePath | null {
   if (text === WHOLE) return [];
   const steps: Array<string | number> = [];
@@ -83,14 +83,14 @@ export function parseValuePath(text: string): ValuePath | null {
 
 const BLANK = /^\s*[-–—]?\s*$/;
 
-/** Null, and text that gateways write where there is nothing. */
+/** Null, or a text that gateways write for a missing value. */
 function isBlank(value: unknown): boolean {
   return value === null || (typeof value === 'string' && BLANK.test(value));
 }
 
 /**
- * Whether there is nothing at the path: the value is blank or absent, or something that holds it is. A list or a map of another
- * shape is not nothing, unless it is empty: some languages write an empty map as a list.
+ * Whether there is nothing at the path: the value, or one of its containers, is blank or absent. A list or a map of another shape
+ * is not nothing, unless it is empty: some languages write an empty map as a list.
  */
 export function isNothingAt(body: unknown, path: ValuePath): boolean {
   let value = body;
@@ -104,7 +104,7 @@ export function isNothingAt(body: unknown, path: ValuePath): boolean {
   return isBlank(value);
 }
 
-/** @returns the value at the path; undefined when there is none. Only own properties count. */
+/** @returns the value at the path; undefined: none. Only own properties count. */
 export function valueAt(body: unknown, path: ValuePath): unknown {
   let value = body;
   for (const step of path) {
@@ -117,8 +117,8 @@ export function valueAt(body: unknown, path: ValuePath): unknown {
 }
 
 /**
- * The units in which gateways report data volume. cardpoll counts megabytes: a million bytes. A card's allowance is in the
- * same unit, so a gateway that counts in 1,024s has the unit KiB, MiB or GiB here, whatever it calls it itself.
+ * The units in which gateways report data volume. cardpoll counts megabytes: a million bytes. A card's allowance is in the same
+ * unit, so a gateway that counts in 1,024s has the unit KiB, MiB or GiB here, whatever name it uses.
  */
 const MB_PER_UNIT = {
   bytes: 1e-6,
@@ -142,26 +142,26 @@ const UNIT_OF_WORD = new Map<string, DataUnit>([
   ['byte', 'bytes'],
 ]);
 
-/** Words of a vendor for units, in lower case: `m` is MB, say. */
+/** A vendor's words for units, in lower case: for example, `m` is MB. */
 export type UnitWords = Readonly<Record<string, DataUnit>>;
 
 export const NO_WORDS: UnitWords = {};
 
-/** @returns the unit that an answer names by a word or a number, in whatever case; null: none that is known. */
+/** @returns the unit that a word or a number of an answer names, in upper or lower case; null: none is known. */
 export function dataUnitIn(raw: unknown, words: UnitWords = NO_WORDS): DataUnit | null {
   if (typeof raw !== 'string' && typeof raw !== 'number') return null;
   const word = unitWord(String(raw));
   return Object.hasOwn(words, word) ? (words[word] ?? null) : (UNIT_OF_WORD.get(word) ?? null);
 }
 
-/** As units are compared. */
+/** The form in which units are compared. */
 export function unitWord(text: string): string {
   return text.trim().toLowerCase();
 }
 
 const DIGITS = 1e9;
 
-/** To thousandths of a byte: a sum of readings shows no digits that floating point made up. */
+/** Rounds to thousandths of a byte, so that a sum of readings shows no digits of floating-point error. */
 export function roundedMb(value: number): number {
   return Math.round(value * DIGITS) / DIGITS;
 }

@@ -1,5 +1,5 @@
-// A data volume as gateways write it: a JSON number, or text with a sign, decimals behind a dot, an exponent, separators of
-// thousands, a unit behind it. What can be read in two ways is not read.
+// Parses a data volume as gateways write it: a JSON number, or text with a sign, decimals after a dot, an exponent, thousands
+// separators, a unit at the end. An ambiguous text is not read.
 import { type DataUnit, dataUnitIn, megabytes, NO_WORDS, type UnitWords } from './profile-syntax.ts';
 
 /** A million terabytes: a larger reading is garbage, and it would spoil the month's usage permanently. */
@@ -7,19 +7,19 @@ const MAX_MB = 1e12;
 const MAX_CHARS = 100;
 const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,5})?$/i;
 const GROUPED = /^[+-]?[1-9]\d{0,2}(?<by>[,'’_ \u00a0\u2009\u202f])\d{3}(?:\k<by>\d{3})*(?:\.\d*)?$/;
-/** A thousand and more, or a number below a thousand with a decimal comma. */
+/** Either thousands, or a number below a thousand with a decimal comma. */
 const EITHER = /^[+-]?\d{1,3},\d{3}$/;
 const WITH_UNIT = /^(.*[\d.])\s*(\p{L}[\p{L} ]*)$/u;
 
-/** What is wrong with a volume; it continues "the value is ". */
+/** What is wrong with a volume; the text continues "the value is ". */
 interface BadVolume {
   readonly problem: string;
 }
 
 /**
- * @param unit as the profile or another field of the answer says; null: megabytes, unless the text has a unit.
- * @param words of the vendor for units, besides those that are known.
- * @returns megabytes; NaN if the value is no volume.
+ * @param unit from the profile or another field of the answer; null: megabytes, unless the text has a unit.
+ * @param words the vendor's additional words for units.
+ * @returns megabytes; NaN: not a volume.
  */
 export function volumeIn(
   raw: unknown,
@@ -43,7 +43,7 @@ export function volumeIn(
     : Number.NaN;
 }
 
-/** Many gateways write MB for MiB, so the profile says which one it is. */
+/** Many gateways write MB for MiB, so the profile decides. */
 export function agree(own: DataUnit, unit: DataUnit): boolean {
   return own === unit || own === unit.replace('i', '');
 }

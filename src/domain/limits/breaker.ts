@@ -1,5 +1,5 @@
-// A breaker as operators see it: whether calls to a part of the gateway are held back. The rules are
-// src/gateway/flow/throttle.ts.
+// A breaker as operators see it: whether calls to a part of the gateway are held back. src/gateway/flow/throttle.ts has the
+// rules.
 
 import type { FaultKind } from '../gateway-fault.ts';
 

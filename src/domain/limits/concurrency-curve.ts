@@ -1,4 +1,4 @@
-// The measured curve of a task type: polls a second and latency at the limits it worked at. The leader adds to it
+// The measured curve of a task type: polls a second and latency at its former limits. The leader adds to it
 // (engine/limits/concurrency-controller.ts), the API shows it, `concurrency advise` explains its advice with it. Pure.
 import { rounded } from '../numbers.ts';
 
@@ -34,8 +34,8 @@ export function withPoint(curve: readonly CurvePoint[], point: CurvePoint): Curv
 }
 
 /**
- * The smallest measured concurrency that reaches nearly the best rate without being refused: a higher one gains
- * nothing. null with fewer than two levels.
+ * The smallest measured concurrency that reaches nearly the best rate without refusals: a higher one gains nothing. null with
+ * fewer than two levels.
  */
 export function kneeOf(curve: readonly CurvePoint[]): CurvePoint | null {
   const sound = curve.filter((point) => point.backpressurePercent <= MOST_BACKPRESSURE_PERCENT);

@@ -23,17 +23,17 @@ export interface LimitMemory {
   readonly trying?: boolean; // A trial runs; the next leader begins without it.
 }
 
-/** What a type at its limit saw. */
+/** Measurements of a type at its limit. */
 interface Seen {
   readonly latencyMs: number;
-  /** Successful polls per second; after a cut that stays, those before it. */
+  /** Successful polls per second; after a cut that is kept, the rate before it. */
   readonly rate: number;
   readonly atMs: number;
 }
 
 interface Trial {
   readonly limitBefore: number | null;
-  /** Before the cut; null: strain-trials.ts judges this trial. */
+  /** Measurements before the cut; null: strain-trials.ts judges this trial. */
   readonly seen: Seen | null;
 }
 
@@ -83,7 +83,7 @@ export class EffectiveLimit {
   #settledAtMs = Number.NEGATIVE_INFINITY;
   #usedUpAtMs: number;
   #slowWindows = 0;
-  /** The last time that few calls were refused, or that a trial said why. */
+  /** The last time that few calls were refused, or that a trial found the cause. */
   #calmAtMs: number;
   #trial: Trial | null = null;
   /** The last load that strained the gateway. */
@@ -236,7 +236,7 @@ export class EffectiveLimit {
 
   #grow(latencyMs: number, situation: Situation): string | null {
     const { configured, inForce, nowMs, strained } = situation;
-    // If a lower limit is in force, reaching it says nothing about this one.
+    // If a lower limit is in force, reaching it proves nothing about this one.
     if (this.#limit === null || inForce < this.#limit) return null;
     const to = this.#nextLimit(this.#limit, latencyMs, situation);
     if (to <= this.#limit) return null;

@@ -1,4 +1,4 @@
-// The limits of all task types together: what the gateway can take, and how the types share its ceiling. Used by the leader
+// The limits of all task types together: the gateway's capacity, and how the types share its ceiling. Used by the leader
 // (engine/limits/concurrency-controller.ts) once a second. Pure: time is passed in.
 import { perTaskType, TASK_TYPES, type TaskType } from '../task-type.ts';
 import type { EffectiveLimit } from './effective-limit.ts';
@@ -8,7 +8,7 @@ import type { StrainTrials } from './strain-trials.ts';
 interface Limit extends Pick<Situation, 'configured' | 'inForce'> {
   readonly taskType: TaskType;
   readonly limit: EffectiveLimit;
-  /** The second that it is judged by; null: not counted. It is still told how a trial ended that it took part in. */
+  /** The counts of the second to judge; null: not counted. A type without a tick still gets the result of its trial. */
   readonly tick: FleetTick | null;
 }
 
@@ -79,9 +79,9 @@ export function divideCeiling(ceiling: number, needs: PerType, present: PerType)
 }
 
 /**
- * The limits that may be granted now. A share is lowered at once and raised only by what the others no longer use: their
- * calls in flight, and those that they may begin before their own limit is lowered, still count. So the gateway never
- * gets more than the ceiling, in whatever order the limits are set.
+ * The limits that may be granted now. A share is lowered at once and raised only by the amount that the others no longer use:
+ * their calls in flight, and those that they may begin before their own limit is lowered, still count. So the gateway never gets
+ * more than the ceiling, in whatever order the limits are set.
  */
 export function grantWithin(ceiling: number, targets: PerType, inForce: PerType, inFlight: PerType): PerType {
   const held = perTaskType((type) => Math.max(inForce[type], inFlight[type]));

@@ -2,8 +2,8 @@
 // by effective-limit.ts and strain-trials.ts. Pure.
 
 /**
- * Polls and the sums of their durations in milliseconds, of all and of those that succeeded. backpressure: polls that were
- * answered 429 or 503; timeouts: polls that timed out; both are among the failed ones.
+ * Numbers of polls and the sums of their durations in milliseconds, of all polls and of the successful ones. backpressure: polls
+ * that were answered 429 or 503; timeouts: polls that timed out; both are among the failed ones.
  */
 const COUNTS = ['succeeded', 'failed', 'durationMs', 'succeededMs', 'backpressure', 'timeouts'] as const;
 type Count = (typeof COUNTS)[number];

@@ -6,7 +6,7 @@ import { TASK_TYPES } from '../task-type.ts';
 export const DEFAULT_MAX_CONCURRENCY = 100;
 export const MAX_CONCURRENCY_BOUNDS = { min: 1, max: 100_000 } as const;
 
-/** What operations interface, section 8, recommends for an average gateway response time; both ends included. */
+/** The recommendation of the operations interface, section 8, for an average gateway response time; both ends included. */
 export function recommendedConcurrency(responseMs: number): { readonly min: number; readonly max: number } {
   if (responseMs < 100) return { min: 100, max: 200 };
   return responseMs <= 500 ? { min: 50, max: 100 } : { min: 20, max: 50 };
@@ -27,7 +27,7 @@ export type PauseSource = (typeof PAUSE_SOURCES)[number];
 export const PAUSABLE = [...TASK_TYPES, 'all'] as const;
 export type Pausable = (typeof PAUSABLE)[number];
 
-/** Pauses of several task types that one order made are set within this time. */
+/** One order sets the pauses of several task types within this time. */
 const SAME_PAUSE_MS = 2_000;
 
 /** Whether all of them are one pause of several task types. */

@@ -1,5 +1,5 @@
-// The rate limits of a gateway (gateway.rate_limits): how many calls it allows in a time, and how often for one card.
-// The configuration makes them; the live store grants calls by them (store/ports/live/pace.ts). Pure.
+// The rate limits of a gateway (gateway.rate_limits): how many calls it allows in a time, and how often for one card. Made by the
+// configuration; the live store grants calls by them (store/ports/live/pace.ts). Pure.
 
 import type { CardsPerCall, InterfaceName, Offers } from '../gateway-interface.ts';
 import { rounded } from '../numbers.ts';
@@ -21,14 +21,14 @@ export interface CallRateLimit {
 /** One card is polled through these interfaces at most once in this time. */
 interface CardRateLimit {
   readonly kind: 'card';
-  /** null: all interfaces that polls begin with. */
+  /** null: all interfaces of the first call of a poll. */
   readonly interfaces: readonly InterfaceName[] | null;
   readonly everySeconds: number;
 }
 
 export type RateLimit = CallRateLimit | CardRateLimit;
 
-/** What the configuration says of the gateway, for all but its client. */
+/** The configured facts about the gateway that are used outside of its client. */
 export interface GatewayFacts {
   /** Empty: no limit. */
   readonly rateLimits: readonly RateLimit[];
@@ -38,7 +38,7 @@ export interface GatewayFacts {
 
 /** Below this rate a burst of 1 costs less than a twentieth of it (bucketOf). */
 const SLOW_PER_SECOND = 0.1;
-/** From this rate on grants must wait for a moment where they are not taken in time. */
+/** Above this rate the burst must cover a moment in which no grants are taken. */
 const QUICK_PER_SECOND = 1;
 const BURST_SECONDS = 0.4;
 
@@ -72,7 +72,7 @@ export function callLimitsOf(limits: readonly RateLimit[]) {
 
 /**
  * How long the stop of a card may take after its reading, seconds: it needs a status and a stop, and another call may have come
- * just before (docs/decisions/0036-pace.md). Of one card: others that are over at the same time wait longer.
+ * just before (docs/decisions/0036-pace.md). For one card: others that are over at the same time wait longer.
  */
 export function stopWithinSeconds(
   limits: ReadonlyArray<Pick<CallRateLimit, 'interfaces'> & { perSecond: number }>,
@@ -84,7 +84,7 @@ export function stopWithinSeconds(
   return Math.max(0, ...waits);
 }
 
-/** @returns the shortest interval that the gateway allows for polls that begin with this interface; 0 without a limit. */
+/** @returns the shortest interval that the gateway allows for polls whose first call is to this interface; 0 without a limit. */
 export function leastIntervalSeconds(limits: readonly RateLimit[], name: InterfaceName): number {
   const counted = limits.flatMap((limit) =>
     limit.kind === 'card' && countsCalls(limit, name) ? limit.everySeconds : [],
@@ -92,7 +92,7 @@ export function leastIntervalSeconds(limits: readonly RateLimit[], name: Interfa
   return Math.max(0, ...counted);
 }
 
-/** Two limits with one name as one: the stricter rate and the stricter burst. */
+/** Combines two limits of one name: the stricter rate and the stricter burst. */
 export function stricterOf(a: CallRateLimit, b: CallRateLimit): CallRateLimit {
   return { ...a, calls: Math.min(a.calls, b.calls), burst: Math.min(a.burst, b.burst) };
 }
@@ -141,10 +141,10 @@ const LIFE_MS = { min: 100, max: 500 } as const;
 const CAPACITY_SHARE = 1 / 3;
 
 /**
- * Divides the burst that the gateway allows. A third is the capacity: grants that may be due at once. The rest is for grants
- * that are used up to `lifeMs` late, so that the gateway sees them closer together than they were granted. Where the
- * burst is too small for that, grants become due a little later. So the gateway counts at most rate x time + burst,
- * whenever the grants are used: docs/decisions/0036-pace.md. pace-take.lua has the same arithmetic.
+ * Divides the burst that the gateway allows. A third is the capacity: grants that may be due at once. The rest is for grants that
+ * are used up to `lifeMs` late, so that the gateway sees them closer together than they were granted. If the burst is too small
+ * for that, grants become due a little later. So the gateway counts at most rate x time + burst, whenever the grants are used:
+ * docs/decisions/0036-pace.md. pace-take.lua has the same arithmetic.
  */
 export function bucketOf({ perSecond, burst }: { perSecond: number; burst: number }): PaceBucket {
   const rate = perSecond / 1_000;

@@ -1,20 +1,20 @@
-// What is known of one card when it is decided whether to stop or to resume it: the card, its usage, and its orders. The record
-// store loads these facts and writes the changes (src/store/sql/orders); the other files here are the rules. Plain data.
+// The facts about one card that decide whether to stop or to resume it: the card, its usage, and its orders. The record store
+// loads these facts and writes the changes (src/store/sql/orders); the other files here are the rules. Plain data.
 //
-// Times are epoch milliseconds by the clock of the record store, with fractions: PostgreSQL keeps microseconds, and a stored
-// time must survive that it is read and written again.
+// Times are epoch milliseconds by the clock of the record store, with fractions: PostgreSQL keeps microseconds, and reading and
+// writing must not change a stored time.
 import type { AuditChange } from '../audit.ts';
 import type { HoldReason, StopMode, StopState } from '../stops/stop.ts';
 import type { StopCounts } from './stop-budget.ts';
 import type { VendorWork } from './vendor-work.ts';
 
-/** The SIM that the gateway was asked about. */
+/** The SIM whose status was requested. */
 export interface ShownCard {
   readonly iccid: string;
   readonly vendorId: string | null;
   /**
-   * The gateway shows that it works on the SIM, and how long that may take: whether it is stopped or runs says nothing then. Absent or
-   * null: it does not.
+   * How long the vendor's reported work on the SIM may take, during which its status is meaningless. Absent or null: none in
+   * progress.
    */
   readonly pendingForMs?: number | null;
 }
@@ -34,12 +34,12 @@ export interface UsageFacts {
   /** YYYY-MM */
   readonly month: string;
   readonly usedMb: number;
-  /** A reading is in doubt, so the usage is. */
+  /** A reading is doubtful, and so is the usage. */
   readonly isSuspected: boolean;
   /** A later month has begun. */
   readonly closed: boolean;
   readonly readAt: number;
-  /** The SIM that was read; null: not stored by the version that read it. */
+  /** The SIM of the reading; null: not stored by the version that read it. */
   readonly iccid: string | null;
   readonly lastReadingMb: number;
   readonly previousReadingMb: number | null;
@@ -49,29 +49,29 @@ export interface UsageFacts {
 export interface StopOrder extends VendorWork {
   /** YYYY-MM */
   readonly month: string;
-  /** Of the stored row; null: there is none yet. A row that changed since is not written. */
+  /** Version of the stored row; null: not stored yet. A row that changed since is not written. */
   readonly version: string | null;
-  /** The SIM, usage, allowance and highest reading that it was judged by. */
+  /** The SIM, usage, allowance and highest reading on which the decision was based. */
   readonly iccid: string;
   readonly usedMb: number;
   readonly allowanceMb: number | null;
   readonly readingMb: number | null;
   readonly state: StopState;
-  /** null: cardpoll's own decision. released: an operator let a held stop go on. operator: whatever the card has used. */
+  /** null: cardpoll's own decision. released: an operator released a held stop. operator: ordered, whatever the card has used. */
   readonly authority: 'released' | 'operator' | null;
   readonly orderedBy: string | null;
   readonly reason: string | null;
   readonly heldBy: HoldReason | null;
   readonly requestedAt: number;
-  /** When a stop with an authority is given to the queue (again). */
+  /** When a stop with an authority becomes due in the queue (again). */
   readonly dueAt: number | null;
-  /** A call may be under way, or may not be repeated, until then. */
+  /** Until then a call may be in flight, or may not be repeated. */
   readonly claimedUntil: number | null;
-  /** The outcome of an earlier call is not known. */
+  /** The outcome of an earlier call is unknown. */
   readonly unresolved: boolean;
-  /** The number of the claim: it fences what its caller reports. */
+  /** The number of the claim, which fences its caller's reports. */
   readonly attempts: number;
-  /** When its last call was counted in the budget; null: it is not counted. */
+  /** When its last call was counted in the budget; null: not counted. */
   readonly chargedAt: number | null;
   readonly acknowledgedAt: number | null;
   /** Calls that were acknowledged without effect. */
@@ -79,7 +79,7 @@ export interface StopOrder extends VendorWork {
   readonly lastError: string | null;
   readonly completedAt: number | null;
   readonly resumedAt: number | null;
-  /** The card may be stopped again in the month by a reading that is taken after its resume. */
+  /** A reading taken after the card's resume may stop it again in the month. */
   readonly stopAgain: boolean;
   /** The run that resumed the card. */
   readonly resumeRun: string | null;
@@ -92,7 +92,7 @@ interface RunFacts {
   readonly createdRole: string;
   readonly reason: string;
   readonly stopAgain: boolean;
-  /** A month that began made it, and no operator. */
+  /** The start of a month created it, not an operator. */
   readonly isOfMonth: boolean;
 }
 
@@ -118,63 +118,63 @@ export interface CardResume extends VendorWork {
 /** The facts of one card at one moment. */
 export interface CardOrders {
   readonly now: number;
-  /** The present one, YYYY-MM. */
+  /** The current one, YYYY-MM. */
   readonly month: string;
-  /** null: there is no such card. */
+  /** null: no such card. */
   readonly card: CardFacts | null;
-  /** Of the present month, and of the newest one. */
+  /** Usage of the current month, and of the newest one. */
   readonly usage: UsageFacts | null;
   readonly newestUsage: UsageFacts | null;
   /** When its usage was polled last, whether the reading changed or not. */
   readonly polledAt: number | null;
   /** All of its stops, the newest month first. */
   readonly stops: readonly StopOrder[];
-  /** Those that wait, that may have a call under way, or that resumed one of `stops`. */
+  /** Resumes that wait, that may have a call in flight, or that resumed one of `stops`. */
   readonly resumes: readonly CardResume[];
 }
 
-/** What decides about the stops of the whole fleet. */
+/** The facts that decide about the stops of the whole fleet. */
 export interface StopControlFacts {
-  /** In force. */
+  /** The mode in force. */
   readonly mode: StopMode;
-  /** Stops that were counted, up to the present minute. */
+  /** Counted stops, up to the current minute. */
   readonly counts: StopCounts;
   /** null: no limit. */
   readonly maxPerHour: number | null;
   readonly maxPerDay: number | null;
-  /** Until then the watch compares readings; null: nothing does. */
+  /** Until then the watch compares readings; null: no watch. */
   readonly watchedUntil: number | null;
   readonly jump: JumpFacts;
 }
 
 /** A jump of the readings of the whole fleet, or of one carrier. */
 export interface JumpFacts {
-  /** null: there is none. */
+  /** null: no jump. */
   readonly since: number | null;
   /** null: the whole fleet. */
   readonly carrierId: number | null;
   readonly acceptedAt: number | null;
-  /** When the growth of the fleet was last found to be as before a jump. */
+  /** When the growth of the fleet was last found to be normal after a jump. */
   readonly overAt: number | null;
   /** Stops that a jump held until then wait for an operator. */
   readonly doubtfulUntil: number | null;
 }
 
-/** What is to be written, all of it or nothing. Absent: nothing of that kind changes. */
+/** The rows to write, all of them or none. Absent: no change of that kind. */
 export interface Changes {
   readonly stops?: readonly StopOrder[];
-  /** Stops that are removed. */
+  /** Stops to remove. */
   readonly dropped?: readonly StopOrder[];
   readonly resumes?: readonly CardResume[];
-  /** A run counts its ended cards less this one, which waits again. */
+  /** A run counts one ended card less: it waits again. */
   readonly uncountedOfRun?: { readonly runId: string; readonly state: 'resumed' | 'already_running' };
-  /** Whether the card is stopped, if it still has this SIM. */
+  /** Sets whether the card is stopped, if it still has this SIM. */
   readonly card?: { readonly iccid: string; readonly stopped: boolean };
   readonly counts?: StopCounts;
   readonly audit?: AuditedChange;
 }
 
-/** The actor is the daemon where it has none. */
+/** Absent: the daemon is the actor. */
 export interface AuditedChange extends AuditChange {
   readonly by?: { readonly name: string; readonly role: string };
 }

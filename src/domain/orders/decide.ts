@@ -1,6 +1,6 @@
-// THE rules of stops and resumes: whether a call that stops or resumes a card may be made at this moment, and if not, why.
-// Every part of cardpoll that asks this asks here: the claims before a call, the looks of polls, lists, `explain` and the walk that
-// counts cards over their package (docs/stops.md, docs/states.md). Pure: no clock, no store.
+// THE rules of stops and resumes: whether a call that stops or resumes a card may be made now, and if not, why. Every part of
+// cardpoll decides by these rules: the claims before a call, the checks of polls, lists, `explain` and the walk that counts cards
+// over their package (docs/stops.md, docs/states.md). Pure: no clock, no store.
 import type { HoldEnd, HoldReason } from '../stops/stop.ts';
 import type {
   CardFacts,
@@ -20,29 +20,29 @@ type WhyNot =
   | 'other_iccid' // the card has another SIM than the one that the gateway showed
   | 'not_over' // unknown, within its allowance, or its usage is in doubt
   | 'done' // stopped once in this month with this SIM and allowance, resumed, or dismissed
-  | 'held' // held before, and the cause is not over
-  | 'resuming' // the card waits in a run that resumes it, which an operator made later
-  | 'unwatched' // many cards went over their package at once, and their readings are to be compared first
-  | 'claimed' // a call is under way, or its outcome is not known yet
-  | 'pending' // the vendor works on a call, as it says
-  | 'unconfirmed'; // acknowledged without effect, and not to be called again yet
+  | 'held' // held before, and the cause still lasts
+  | 'resuming' // the card waits in a run that resumes it, which an operator created later
+  | 'unwatched' // many cards went over their package at once, and their readings must be compared first
+  | 'claimed' // a call is in flight, or its outcome is still unknown
+  | 'pending' // the vendor reports that it works on a call
+  | 'unconfirmed'; // acknowledged without effect, and too early to repeat
 
-/** What a stop is judged by, and what is decided. */
+/** The facts behind a decision about a stop, and the decision. */
 export type StopVerdict =
   | ({ readonly act: 'call' } & Judged)
   | ({ readonly act: 'hold'; readonly heldBy: HoldReason } & Judged)
   | ({ readonly act: 'observe' } & Judged)
-  /** The gateway shows that it works on the card: the call waits for that, at most so long. */
+  /** The vendor works on the card: the call waits for the end of that, at most this long. */
   | ({ readonly act: 'wait'; readonly forMs: number } & Judged)
   | { readonly act: 'none'; readonly why: WhyNot; readonly stop: StopOrder | null };
 
 interface Judged {
   readonly card: CardFacts;
-  /** The month that the stop is of, YYYY-MM: an order of an operator may be older than the present one. */
+  /** The month of the stop, YYYY-MM: an operator's order may be older than the current month. */
   readonly month: string;
-  /** The stop as it was; null: there was none. */
+  /** The former stop; null: none. */
   readonly stop: StopOrder | null;
-  /** It is about another SIM or allowance, or begins again: nothing of the former stop goes on. */
+  /** It is about another SIM or allowance, or starts again: no part of the former stop continues. */
   readonly isAnew: boolean;
 }
 
@@ -79,7 +79,7 @@ export function decideStop(facts: CardOrders, shown: ShownCard, control: StopCon
     : { ...judgement, ...judged };
 }
 
-/** Also a call of another month: two calls for a SIM may not be under way at once. */
+/** Includes calls of another month: two calls for a SIM must not be in flight at once. */
 function isInTheWay(
   one: StopOrder,
   stop: StopOrder | null,
@@ -97,7 +97,7 @@ function whyClaimed(stop: StopOrder, now: number): WhyNot {
   return stop.acknowledgedAt === null ? 'claimed' : 'unconfirmed';
 }
 
-/** Once the vendor was to be done, what it shows is no reason to wait: or an order would never end. */
+/** After the vendor's time is over its status is no reason to wait; otherwise an order might never end. */
 function isAwaited(
   shown: ShownCard,
   work: VendorWork,
@@ -106,7 +106,7 @@ function isAwaited(
   return (shown.pendingForMs ?? null) !== null && !isOverdue(work, now);
 }
 
-/** A stop with an authority is not held: an operator decided. It is counted all the same. */
+/** A stop with an authority is not held, because an operator decided, but it is counted. */
 function judgedBy(
   { mode, jump, counts, maxPerHour, maxPerDay, watchedUntil }: StopControlFacts,
   { carrierId }: CardFacts,
@@ -152,17 +152,17 @@ export function isOfIccid(card: CardFacts, { iccid, readAt }: UsageFacts): boole
   return (iccid ?? card.iccid) === card.iccid && readAt > (card.iccidChangedAt ?? Number.NEGATIVE_INFINITY);
 }
 
-/** A call may be under way, or may not be repeated yet. */
+/** A call may be in flight, or may not be repeated yet. */
 export function isClaimed({ state, claimedUntil }: StopOrder, now: number): boolean {
   return state === 'requested' && claimedUntil !== null && claimedUntil > now;
 }
 
-/** What an operator decided about the SIM that the card had is not for the one that it has. */
+/** An operator's decision about the card's former SIM does not apply to the current one. */
 function isForFormerIccid({ state, authority, iccid }: StopOrder, card: CardFacts): boolean {
   return state === 'requested' && authority !== null && iccid !== card.iccid;
 }
 
-/** No call of it may take effect. */
+/** No call of it can still take effect. */
 export function isUncalled({ chargedAt, acknowledgedAt, unresolved }: StopOrder): boolean {
   return chargedAt === null && acknowledgedAt === null && !unresolved;
 }
@@ -172,7 +172,7 @@ export function goesOn({ state, iccid }: StopOrder, card: CardFacts): boolean {
   return state === 'requested' && iccid === card.iccid;
 }
 
-/** A right reading after wrong ones is lower than they were, and what they counted may still be in the usage. */
+/** Correct readings after wrong ones are lower, and the usage may still contain what the wrong ones counted. */
 function hasFallen(
   { state, iccid, readingMb }: StopOrder,
   card: CardFacts,
@@ -187,10 +187,10 @@ function hasFallen(
   );
 }
 
-/** A time further ahead comes from a wrong clock, as for readings, and says nothing. */
+/** A time further ahead comes from a wrong clock, as for readings, and is ignored. */
 const AHEAD_AT_MOST_MS = 3_600_000;
 
-/** When the card's usage was last read; also a reading that changed nothing is one. */
+/** When the card's usage was last read, including readings that changed nothing. */
 export function readAtOf({ now, usage, polledAt }: CardOrders): number {
   const polled =
     polledAt !== null && polledAt <= now + AHEAD_AT_MOST_MS ? polledAt : Number.NEGATIVE_INFINITY;
@@ -234,7 +234,7 @@ function holdOverAt(
   return since === null ? Math.max(requestedAt, overAt ?? 0) : Number.POSITIVE_INFINITY;
 }
 
-/** What ends a hold, and when; for lists. */
+/** The event that ends a hold, and its time; for lists. */
 export function holdEnd(
   stop: Pick<StopOrder, 'heldBy' | 'requestedAt'>,
   jump: JumpFacts,
@@ -282,7 +282,7 @@ export function goesOver(facts: CardOrders, next: Pick<CardFacts, 'iccid' | 'all
 /** A card without new readings never closes its month. */
 const MONTH_ENDS_AFTER_MS = 32 * 86_400_000;
 
-/** A call takes effect within so long; a stop that shows even later was made by another system. */
+/** A call takes effect within this time; a stop that shows even later was made by another system. */
 export const LATE_AT_MOST_MS = 86_400_000;
 
 /**
@@ -311,25 +311,25 @@ export function isUnwanted(stop: StopOrder, { card, now, newestUsage }: CardOrde
 
 /** Why the resume of a card is not called. */
 type WhyNotResumed =
-  | 'other_iccid' // the status is not that of its SIM
-  | 'running' // as shown: nothing is to be called
+  | 'other_iccid' // the status belongs to another SIM
+  | 'running' // the gateway shows it running, so no call is needed
   | 'settling' // it runs, and a call that stops it may still take effect
-  | 'stopping' // a call that stops the card may be under way
+  | 'stopping' // a call that stops the card may be in flight
   | 'claimed' // another caller has the claim
-  | 'pending' // the vendor works on the call, as it says
-  | 'unconfirmed'; // acknowledged without effect, and not to be called again yet
+  | 'pending' // the vendor reports that it works on the call
+  | 'unconfirmed'; // acknowledged without effect, and too early to repeat
 
 export type ResumeVerdict =
   /** The card waits in no run. */
   | { readonly act: 'nothing' }
   | { readonly act: 'call'; readonly resume: CardResume }
-  /** Calls were acknowledged too often, and the last one had no effect in the time that it may take. */
+  /** Too many calls were acknowledged without effect, the last one included. */
   | { readonly act: 'give_up'; readonly resume: CardResume }
-  /** The gateway shows that it works on the card: the call waits for that, at most so long. */
+  /** The vendor works on the card: the call waits for the end of that, at most this long. */
   | { readonly act: 'wait'; readonly forMs: number; readonly resume: CardResume }
   | { readonly act: 'none'; readonly why: WhyNotResumed; readonly resume: CardResume };
 
-/** After so long, a card that runs is taken to have been spared by the call that stops it: twice what gateways need. */
+/** A card that still runs after this time will not be stopped by the earlier call: twice the time that gateways need. */
 const SETTLED_AFTER_MS = 60_000;
 
 /** Whether the resume of a card that waits in a run may be called. @param isShownStopped as the gateway shows the SIM */
@@ -353,15 +353,15 @@ export function decideResume(facts: CardOrders, shown: ShownCard, isShownStopped
   return { act: isLast ? 'give_up' : 'call', resume };
 }
 
-/** A resume ends as failed after so many calls that were acknowledged without effect. */
+/** A resume fails after this many calls that were acknowledged without effect. */
 export const UNCONFIRMED_AT_MOST = 5;
 
-/** A call was made, and the gateway has not answered since. */
+/** The gateway has not answered since a call was made. */
 function isUnanswered({ chargedAt, acknowledgedAt }: StopOrder): boolean {
   return chargedAt !== null && chargedAt > (acknowledgedAt ?? Number.NEGATIVE_INFINITY);
 }
 
-/** That a stop was seen once proves its last call only if there was no other. */
+/** A stop that was seen once proves its last call only if there was no other call. */
 function mayFollow(stop: StopOrder, now: number): boolean {
   const { state, attempts, chargedAt } = stop;
   if (isClaimed(stop, now) && isUnderWay(stop, now)) return true;
@@ -373,7 +373,7 @@ function isHeldBack({ claimedUntil }: Pick<CardResume, 'claimedUntil'>, now: num
   return claimedUntil !== null && claimedUntil > now;
 }
 
-/** A call of a run that the card was taken out of. */
+/** A call of a run that the card was removed from. */
 export function isFormerCall(resume: CardResume, now: number): boolean {
   return resume.state === 'cancelled' && isHeldBack(resume, now) && mayTakeEffect(resume, now);
 }

@@ -1,22 +1,22 @@
-// What becomes of the resume of a card that waits in a run: by a decision (decide.ts), and by what the gateway answered to a call or
-// shows of the card. Each function takes the facts of the card and returns what is to be written, all of it or nothing. Pure.
+// The changes to the resume of a card that waits in a run: after a decision (decide.ts), and after the gateway's answer to a call
+// or its status of the card. Each function takes the facts of the card and returns the rows to write, all of them or none. Pure.
 import type { CardFacts, CardOrders, CardResume, Changes, ShownCard, StopOrder } from './card-orders.ts';
 import { exceeds, isClaimed, isOfCard, type ResumeVerdict, UNCONFIRMED_AT_MOST } from './decide.ts';
 import { atWork, BEGINNING, pauseMs, SOON_MS } from './stop-outcomes.ts';
 import { isOfCall, isUnderWay, nextLookAt, workSeen } from './vendor-work.ts';
 
-/** A resume ends as failed after so many calls that were refused. */
+/** A resume fails after this many refused calls. */
 const REFUSED_AT_MOST = 3;
-/** A card that runs while a call to stop it may take effect is looked at again after this pause. */
+/** Pause before a running card is checked again while a call to stop it may take effect. */
 const SETTLING_AGAIN_MS = 15_000;
 
-/** What a decision about a resume writes. @param leaseMs how long the claim of a call lasts */
+/** The rows of a decision about a resume. @param leaseMs how long the claim of a call lasts */
 export function resumeDecided(facts: CardOrders, decision: ResumeVerdict, leaseMs: number): Changes {
   if (decision.act === 'nothing') return {};
   const { now, stops } = facts;
   const { resume } = decision;
   const written = (changed: Partial<CardResume>): Changes => ({ resumes: [{ ...resume, ...changed }] });
-  // The vendor worked on its last call as long as it may, and it had no effect.
+  // The vendor worked on its last call for the longest allowed time, without effect.
   const unconfirmed = resume.unconfirmed + Number(isOfCall(resume));
   switch (decision.act) {
     case 'call': {
@@ -50,9 +50,9 @@ function settlingLookAt({ dueAt }: CardResume, stops: readonly StopOrder[], now:
 }
 
 /**
- * The gateway shows a card of a run running: the card ended and is not stopped any more. Its stop is resumed. A card that is over its
- * package without a stop gets one that is resumed, or it would be stopped in the next moment; and one whose stop is held, observed,
- * released or ordered before is spared.
+ * The gateway shows a card of a run running: the card's wait ends, and it is not stopped any more. Its stop is resumed. A card
+ * that is over its package without a stop gets a resumed one, or it would be stopped in the next moment; a card whose stop was
+ * held, observed, released or ordered before the run is spared.
  * @returns null when the card does not wait in the run any more, or has another SIM.
  */
 export function runningShown(facts: CardOrders, shown: ShownCard, runId: string): Changes | null {
@@ -85,12 +85,12 @@ export function runningShown(facts: CardOrders, shown: ShownCard, runId: string)
   };
 }
 
-/** It waits, or its call may have been made before it was taken out of its run. */
+/** It waits, or its call may have been made before it was removed from its run. */
 function isOpen({ state, claimedUntil }: CardResume): boolean {
   return state === 'waiting' || (state === 'cancelled' && claimedUntil !== null);
 }
 
-/** The stops that the resume ends: the newest one that was made, and those that were requested before the run. */
+/** The stops that the resume ends: the newest completed one, and those that were requested before the run. */
 function resumedStops({ stops, now }: CardOrders, { run, runId }: CardResume): StopOrder[] {
   return stops.flatMap((stop, i) => {
     const isMade = i === 0 && (stop.state === 'done' || stop.state === 'resumed');
@@ -103,7 +103,7 @@ function asResumed(stop: StopOrder, now: number, stopAgain: boolean, runId: stri
   return { ...stop, state: 'resumed', resumedAt: now, claimedUntil: null, stopAgain, resumeRun: runId };
 }
 
-/** It counts as seen, so that it is not taken for a late one. */
+/** It counts as seen, so that it is not mistaken for a late one. */
 function sparedStops(
   { stops, newestUsage, now }: CardOrders,
   card: CardFacts,
@@ -131,7 +131,7 @@ function sparedStops(
   return [asResumed({ ...stop, ...judged, resumedAt: now } as StopOrder, now, run.stopAgain, runId)];
 }
 
-/** A stop that was ordered meanwhile waits for this call no longer, but for that of another run. */
+/** A stop that was ordered meanwhile no longer waits for this call, only for calls of other runs. */
 function awaitedStops({ stops, resumes, now }: CardOrders, resume: CardResume): StopOrder[] {
   const waitsStill = resumes.some(
     ({ runId, claimedUntil }) => runId !== resume.runId && claimedUntil !== null && claimedUntil > now,
@@ -145,7 +145,7 @@ function awaitedStops({ stops, resumes, now }: CardOrders, resume: CardResume): 
   return stops.filter(isAwaited).map((stop) => ({ ...stop, claimedUntil: null, dueAt: now }));
 }
 
-/** The resume that a caller has claimed; also one that was taken out of its run meanwhile. */
+/** The resume that a caller has claimed, even if it was removed from its run meanwhile. */
 function claimedResume({ resumes, now }: CardOrders, runId: string, attempt: number): CardResume | undefined {
   return resumes.find(
     (one) =>
@@ -157,8 +157,8 @@ function claimedResume({ resumes, now }: CardOrders, runId: string, attempt: num
 }
 
 /**
- * The gateway acknowledged the call and does not show the card running: a pause that doubles, and an end after too many; or the vendor
- * works on it. @param pendingForMs as for a stop
+ * The gateway acknowledged the call and does not show the card running: a doubling pause, and failure after too many such calls;
+ * or the vendor works on it. @param pendingForMs as for a stop
  */
 export function resumeAcknowledged(
   facts: CardOrders,

@@ -1,5 +1,6 @@
-// What becomes of the stop of a card: by a decision (decide.ts), by what the gateway answered to a call or shows of the card, and by
-// what an operator orders. Each function takes the facts of the card and returns what is to be written, all of it or nothing. Pure.
+// The changes to the stop of a card: after a decision (decide.ts), after the gateway's answer to a call or its status of the
+// card, and after an operator's order. Each function takes the facts of the card and returns the rows to write, all of them or
+// none. Pure.
 import type { Actor } from '../audit.ts';
 import { monthBefore } from '../cards/month-calendar.ts';
 import type {
@@ -28,15 +29,15 @@ import {
 import { counted, type StopCounts, uncounted } from './stop-budget.ts';
 import { isOfCall, isUnderWay, NO_WORK, nextLookAt, type VendorWork, workSeen } from './vendor-work.ts';
 
-/** Between calls that are acknowledged without effect: from half a minute, doubling, to an hour. */
+/** Pause between calls that are acknowledged without effect: from half a minute, doubling, to an hour. */
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 3_600_000;
-/** After a call that could not be made, or that the gateway took for no card. */
+/** Pause after a call that could not be made, or that failed for a reason other than its card. */
 export const SOON_MS = 10_000;
 
 const OF_FORMER_ICCID = 'the card has another SIM now';
 
-/** What a decision about a stop writes. @param leaseMs how long the claim of a call lasts */
+/** The rows of a decision about a stop. @param leaseMs how long the claim of a call lasts */
 export function stopDecided(
   facts: CardOrders,
   shown: ShownCard,
@@ -46,7 +47,7 @@ export function stopDecided(
 ): Changes {
   const { card, now } = facts;
   const ended = endedOrders(facts, shown);
-  // It is due again when the readings were compared: none is taken before (orders.take).
+  // It is due again when the readings are compared: no such stop is taken before (orders.take).
   if (decision.act === 'none' && decision.why === 'unwatched' && decision.stop?.state === 'requested') {
     return { ...ended, stops: [...(ended.stops ?? []), { ...decision.stop, dueAt: now }] };
   }
@@ -55,7 +56,7 @@ export function stopDecided(
   }
   if (decision.act === 'none' || card === null) return ended;
   const { act, stop, isAnew } = decision;
-  // In mode observe, what was requested before stays so and waits.
+  // In mode observe, a stop that was requested before stays requested and waits.
   if (act === 'observe' && stop !== null && !isAnew) return ended;
   const lost = isAnew ? lostCall(stop, card) : null;
   const changes = { ...ended, ...(lost === null ? {} : { audit: lost }) };
@@ -80,14 +81,14 @@ export function stopDecided(
   };
 }
 
-/** The next look at a card whose vendor works on a call. */
+/** Time of the next status call for a card whose vendor works on a call. */
 function lookedAt({ stops, now }: CardOrders, stop: StopOrder): StopOrder {
   const { iccid } = stop;
   const work = stops.find((one) => one.iccid === iccid && isUnderWay(one, now)) ?? stop;
   return { ...stop, dueAt: nextLookAt(work, now) };
 }
 
-/** The stop as it is judged now: it goes on, or begins. Its state is that of a call. */
+/** The stop after this decision: a continued one, or a new one. Its state is that of a call. */
 function judgedStop(
   { usage, now }: CardOrders,
   { card, month, stop }: Exclude<StopVerdict, { act: 'none' }>,
@@ -109,7 +110,7 @@ function judgedStop(
     stopAgain: false,
   } as const;
   if (stop !== null && goesOn(stop, card)) {
-    // The vendor worked on its last call as long as it may, and it had no effect.
+    // The vendor worked on its last call for the longest allowed time, without effect.
     const unconfirmed = stop.unconfirmed + Number(isOfCall(stop));
     const work = { pendingSince: unconfirmed > 0 ? stop.pendingSince : null, pendingUntil: null };
     return { ...stop, ...judged, ...work, unresolved: stop.claimedUntil !== null, unconfirmed };
@@ -119,8 +120,8 @@ function judgedStop(
 }
 
 /**
- * A card was read, or changed: its stop is ordered if it is over its package and nothing spares it, or is held or observed at once. A
- * stop that is open already stays so.
+ * A card was read, or changed: its stop is ordered, held or observed if the card is over its package and not exempt. An open stop
+ * stays as it is.
  * @returns null: no stop of the card is wanted, or nothing about it is new.
  */
 export function stopWanted(
@@ -129,7 +130,7 @@ export function stopWanted(
 ): { readonly decision: StopVerdict; readonly changes: Changes } | null {
   const { card, now } = facts;
   if (card === null || card.stopped || !isOver(card, facts.usage)) return null;
-  // Ordered all the same where readings are to be compared first.
+  // Ordered even if readings must be compared first.
   const decision = decideStop(facts, card, { ...control, watchedUntil: null });
   if (decision.act === 'none') return { decision, changes: endedOrders(facts, card) };
   if (decision.act !== 'call') return { decision, changes: stopDecided(facts, card, decision, control, 0) };
@@ -141,7 +142,7 @@ export function stopWanted(
   return { decision, changes: { stops: [ordered], ...(lost === null ? {} : { audit: lost }) } };
 }
 
-/** Of a stop that nobody has called yet. */
+/** A stop without any call. */
 export const BEGINNING = {
   authority: null,
   orderedBy: null,
@@ -155,7 +156,7 @@ export const BEGINNING = {
   ...NO_WORK,
 } as const;
 
-/** The call for the former SIM of the card may have been made, and nothing asks any more whether it had an effect. */
+/** The call for the former SIM may have been made, and its effect is not checked any more. */
 function lostCall(stop: StopOrder | null, { cardId }: CardFacts): AuditedChange | null {
   if (stop === null || stop.state !== 'requested' || stop.chargedAt === null) return null;
   const { iccid, usedMb, allowanceMb } = stop;
@@ -168,15 +169,15 @@ function lostCall(stop: StopOrder | null, { cardId }: CardFacts): AuditedChange 
 }
 
 /**
- * Stops that have nothing to wait for: orders of operators for a SIM that the card had, and those of a card that is not over any more, or
- * of a month that is. One whose call may still take effect is only not called again.
+ * Ends stops that wait for nothing: operators' orders for a former SIM of the card, and stops of a card that is not over any
+ * more, or of a past month. One whose call may still take effect is only not called again.
  */
 function endedOrders(facts: CardOrders, shown: ShownCard): Changes {
   const { card, now, month, stops } = facts;
   if (card === null) return {};
   const open = stops.filter((stop) => stop.state === 'requested' && !isClaimed(stop, now));
   const dismissed = open.filter(({ authority, iccid }) => authority !== null && iccid !== card.iccid);
-  // The status was asked of another SIM: nothing is known about this one.
+  // The status was requested for another SIM: nothing is known about this one.
   const isAskedOf = isOfCard(card, shown);
   const isOrdered = open.some((stop) => stop.authority === 'operator' && stop.iccid === card.iccid);
   const isOpen = isOrdered || isOver(card, facts.usage);
@@ -208,9 +209,9 @@ function takenBack(counts: StopCounts, chargedAt: number | null): StopCounts {
 }
 
 /**
- * The gateway shows a SIM stopped. If a stop of ours was in progress, or takes effect after its resume, it is done and the card is
- * stopped. A card that has another SIM by now is not stopped: only the call for the former one is done. One that the vendor knows by
- * another id by now was not the one that was shown.
+ * The gateway shows a SIM stopped. If a stop of ours was in progress, or takes effect after its resume, the stop is done and the
+ * card is stopped. A card that has another SIM by now is not stopped: only the call for the former SIM is done. If the vendor
+ * knows the card by another id by now, the status was not the card's.
  * @returns null: no stop of ours was in progress, or a call that resumes the card is, so that the card may run again.
  */
 export function stopShown(
@@ -238,7 +239,7 @@ function completed(facts: CardOrders, { iccid }: ShownCard, counts: StopCounts):
   // Another system stopped the card.
   if (stop.authority === null && isUncalled(stop)) return { dropped: [stop], ...stopped };
   const { usedMb, allowanceMb, authority, orderedBy, reason } = stop;
-  // The call had an effect, although it was refused, and is not counted.
+  // The call had an effect, although it was refused, and is not counted yet.
   const isUncounted =
     stop.month === month && stop.unresolved && stop.chargedAt === null && stop.claimedUntil === null;
   return {
@@ -248,7 +249,7 @@ function completed(facts: CardOrders, { iccid }: ShownCard, counts: StopCounts):
     audit: {
       action: 'card.stop',
       object: `card ${card?.cardId}`,
-      // Before is stopped also where the order cancelled a resume.
+      // `stopped` was also true before if the order cancelled a resume.
       before: { stopped: card?.stopped ?? false },
       after: {
         ...{ stopped: true, iccid, usedMb, allowanceMb },
@@ -261,8 +262,8 @@ function completed(facts: CardOrders, { iccid }: ShownCard, counts: StopCounts):
 }
 
 /**
- * A card that a run ended as running, and whose stop was never seen before, is shown stopped: that is its late effect. The card waits in
- * that run again, unless it waits in another one, and the stop is in progress again.
+ * A card that a run ended as running, with a stop that was never seen, is shown stopped: that is the stop's late effect. The card
+ * waits in that run again, unless it waits in another one, and the stop is in progress again.
  */
 function reopened(facts: CardOrders, shown: ShownCard, counts: StopCounts): Changes | null {
   const { now, resumes } = facts;
@@ -300,8 +301,8 @@ function claimedStop({ stops }: CardOrders, month: string, attempt: number): Sto
 }
 
 /**
- * The gateway acknowledged the call and does not show the card stopped: no further call before a pause that doubles, or before the vendor
- * was to be done. @param pendingForMs how long the vendor works on the call, as it says; null: it does not say so
+ * The gateway acknowledged the call and does not show the card stopped: no further call before a doubling pause, or before the
+ * vendor's time is over. @param pendingForMs how long the vendor reports to work on the call; null: no report
  */
 export function stopAcknowledged(
   facts: CardOrders,
@@ -332,7 +333,9 @@ export function pauseMs(unconfirmed: number): number {
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(unconfirmed, 30));
 }
 
-/** The call had no effect: the next may be made soon, and this one is not counted. @param isRefused the gateway refused the card */
+/**
+ * The call had no effect: the next may be made soon, and this one is not counted. @param isRefused the gateway refused the card
+ */
 export function stopAbandoned(
   facts: CardOrders,
   { counts }: Pick<StopControlFacts, 'counts'>,
@@ -348,17 +351,17 @@ export function stopAbandoned(
   };
 }
 
-/** An order of an operator to stop one card, whatever it has used. */
+/** An operator's order to stop one card, whatever it has used. */
 interface OrderedStop {
   readonly by: Pick<Actor, 'name'>;
   readonly reason: string;
 }
 
 /**
- * An operator orders the stop of a card. One that is stopped already is the operator's from then on: no run over stops resumes it, and a
- * run that may hand it out later leaves it out. While a call of its resume may be under way, the stop is claimed and not charged: it is
- * neither called nor done.
- * @returns null: there is no such card.
+ * An operator orders the stop of a card. A stop that is already done becomes the operator's: no run over stops resumes the card,
+ * and a run that may hand it out later leaves it out. While a call of its resume may be in flight, the stop is claimed and not
+ * charged: it is neither called nor done.
+ * @returns null: no such card.
  */
 export function stopOrdered(facts: CardOrders, { by, reason }: OrderedStop): Changes | null {
   const { card, now, usage, resumes } = facts;
@@ -368,7 +371,7 @@ export function stopOrdered(facts: CardOrders, { by, reason }: OrderedStop): Cha
   const calls = [...former, ...waiting.filter((resume) => mayTakeEffect(resume, now))];
   const ends = calls.flatMap(({ claimedUntil }) => claimedUntil ?? []);
   const callEnds = ends.length === 0 ? null : Math.max(...ends);
-  // An order of an earlier month that is still open is this one.
+  // An open order of an earlier month is continued.
   const month = orderOf(facts, card)?.month ?? facts.month;
   const stop = facts.stops.find((one) => one.month === month);
   const isRequested = stop?.state === 'requested';

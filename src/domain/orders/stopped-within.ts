@@ -1,12 +1,12 @@
-// The twin of runsOver (decide.ts): a card that cardpoll stopped for its usage, and that is within its package by now. Its allowance was
-// raised, its usage corrected, or a month began. Pure.
+// The counterpart of runsOver (decide.ts): a card that cardpoll stopped for its usage, and that is now within its package. Its
+// allowance was raised, its usage corrected, or a month began. Pure.
 import type { CardFacts, CardOrders, JumpFacts, StopOrder, UsageFacts } from './card-orders.ts';
 import { exceeds, isOfIccid, orderOf, readAtOf } from './decide.ts';
 
 /**
- * The stop that keeps a card cut off although it is within its package in the present month, by a sound reading of the SIM that it has.
- * null: the card runs, is over or not read yet, waits in a run that resumes it, or its last stop is not cardpoll's own: an operator
- * ordered it, or another system made it.
+ * The stop of a card that is within its package in the current month, by a sound reading of its current SIM. null: the card runs,
+ * is over or not read yet, waits in a run that resumes it, or its last stop is not cardpoll's own: an operator ordered it, or
+ * another system made it.
  */
 export function stoppedWithin(facts: CardOrders): StopOrder | null {
   const { card, usage, stops, resumes } = facts;
@@ -16,7 +16,7 @@ export function stoppedWithin(facts: CardOrders): StopOrder | null {
   return last?.state === 'done' && last.authority !== 'operator' ? last : null;
 }
 
-/** The same, if a card that is stopped gets what an import gives it. @param next what the card gets by it */
+/** The same for a stopped card after an import. @param next the card's new values */
 export function fitsWith(facts: CardOrders, next: Pick<CardFacts, 'iccid' | 'allowanceMb'>): boolean {
   const { card } = facts;
   return card !== null && stoppedWithin({ ...facts, card: { ...card, ...next } }) !== null;
@@ -24,7 +24,7 @@ export function fitsWith(facts: CardOrders, next: Pick<CardFacts, 'iccid' | 'all
 
 /**
  * Whether a stopped card may be resumed without an operator: a reading was taken after its stop and after the last change of its
- * allowance and its SIM, and the readings of the fleet are not in doubt.
+ * allowance and its SIM, and the readings of the fleet are not doubtful.
  */
 export function isConfirmedWithin(facts: CardOrders, jump: JumpFacts): boolean {
   const { card } = facts;

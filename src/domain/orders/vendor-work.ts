@@ -1,12 +1,15 @@
-// Vendors that carry out a call in minutes, and say so: an order is under way while the vendor works on its call, for as long as the
-// profile allows (`pending`, docs/gateways.md). No further call is made for the card meanwhile, and its status is asked in growing steps.
-// Used by the rules (decide.ts) and by what writes them. Pure.
+// Vendors that take minutes for a call, and report it: an order is in progress while the vendor works on its call, for as long as
+// the profile allows (`pending`, docs/gateways.md). Meanwhile no further call is made for the card, and its status is requested
+// at growing intervals. Used by the rules (decide.ts) and by the code that writes them. Pure.
 
-/** What an order keeps of the work on its last call. */
+/** An order's record of the work on its last call. */
 export interface VendorWork {
-  /** Since when the gateway acknowledged calls, or said that it works on one, and did not show their effect; null: nothing is awaited. */
+  /**
+   * Since when the gateway has acknowledged calls, or reported work on one, without showing their effect; null: no call is
+   * pending.
+   */
   readonly pendingSince: number | null;
-  /** The vendor works on the card until then at most, as it said; null: it does not say so. */
+  /** Latest end of the vendor's reported work on the card; null: no report. */
   readonly pendingUntil: number | null;
 }
 
@@ -14,7 +17,10 @@ type Claimed = VendorWork & { readonly claimedUntil: number | null };
 
 export const NO_WORK: VendorWork = { pendingSince: null, pendingUntil: null };
 
-/** The status is asked first after this time, and each time twice as long after the work began, up to the longest step. */
+/**
+ * The status is first requested after this time, and then after intervals that double since the start of the work, up to the
+ * longest step.
+ */
 const FIRST_LOOK_MS = 10_000;
 const LONGEST_LOOK_MS = 120_000;
 
@@ -22,23 +28,23 @@ export function isUnderWay({ pendingUntil }: VendorWork, now: number): boolean {
   return pendingUntil !== null && pendingUntil > now;
 }
 
-/** The vendor was to be done by now: no longer is anything awaited of it. */
+/** The vendor's time is over, so its work is not awaited any more. */
 export function isOverdue({ pendingUntil }: VendorWork, now: number): boolean {
   return pendingUntil !== null && pendingUntil <= now;
 }
 
-/** The last call itself was answered so: the claim of a call lasts as long as the work on it. */
+/** The report came in the answer to the last call itself: the claim of a call lasts as long as the work on it. */
 export function isOfCall({ pendingUntil, claimedUntil }: Claimed): boolean {
   return pendingUntil !== null && claimedUntil !== null && claimedUntil >= pendingUntil;
 }
 
-/** The gateway says that it works on the card. @param forMs as long as that may take */
+/** The gateway reports work on the card. @param forMs longest time of the work */
 export function workSeen({ pendingSince, pendingUntil }: VendorWork, now: number, forMs: number): VendorWork {
   const isKnown = isUnderWay({ pendingSince, pendingUntil }, now);
   return { pendingSince: pendingSince ?? now, pendingUntil: isKnown ? pendingUntil : now + forMs };
 }
 
-/** When the status is asked next. */
+/** When to request the status next. */
 export function nextLookAt({ pendingSince, pendingUntil }: VendorWork, now: number): number {
   const sinceMs = now - (pendingSince ?? now);
   const at = now + Math.min(LONGEST_LOOK_MS, Math.max(FIRST_LOOK_MS, sinceMs));

@@ -1,16 +1,16 @@
-// Whether cards that went over their package did so by themselves, or because the gateway shows another level: the second witness next to
-// the growth of the readings (usage-growth.ts). A gateway that changes its unit or its counter shows most cards the same factor, the same
-// difference or the same value; no upload does that. Pure; used by engine/results.
+// Decides whether cards went over their package by themselves, or because the gateway shows another level: the second witness
+// next to the growth of the readings (usage-growth.ts). A gateway that changes its unit or its counter changes most cards by the
+// same factor, by the same difference or to the same value; no upload does that. Pure; used by engine/results.
 
 /** A card that is over its package, MB. */
 export interface SteppedCard {
-  /** What was shown before its last step; null: it has grown without one. */
+  /** The reading before its last step; null: it has grown without one. */
   readonly beforeMb: number | null;
-  /** What was shown when its stop was judged. */
+  /** The reading when its stop was judged. */
   readonly shownMb: number;
 }
 
-/** A card whose stop was judged lately. */
+/** A card whose stop was judged recently. */
 export interface OverCard extends SteppedCard {
   readonly carrierId: number;
   readonly requestedAtMs: number;
@@ -18,13 +18,13 @@ export interface OverCard extends SteppedCard {
   readonly waits: boolean;
 }
 
-/** So many cards that are over their package are a matter of their stops, not of the fleet. */
+/** Up to this many cards over their package concern only their stops, not the fleet. */
 export const FEW_OVER = 20;
-/** Figures are alike if the largest is at most so many times the smallest: cards grow between two readings. */
+/** Figures are alike if the largest is at most this many times the smallest: cards grow between two readings. */
 const ALIKE = 1.06;
-/** Of the cards that are read: when so many step over their package, more is wrong than a bill. */
+/** When more than this share of the read cards step over their package, usage alone does not explain it. */
 const MANY_SHARE = 0.1;
-/** So many cards of other carriers would have stepped, if they did: by chance none of five does once in 150 times. */
+/** Expected steps of other carriers' cards, if they stepped as well: with five expected, none happens once in 150 times. */
 const ENOUGH_OF_OTHERS = 5;
 
 /**
@@ -36,14 +36,14 @@ export function fleetLevelOf(sample: readonly SteppedCard[]): 'few' | 'spread' |
   const figures = [
     ({ beforeMb, shownMb }: SteppedCard) => (beforeMb === null ? null : shownMb / beforeMb),
     ({ beforeMb, shownMb }: SteppedCard) => (beforeMb === null ? null : shownMb - beforeMb),
-    // A pool's total.
+    // All readings have the same value, such as the total of a pool.
     ({ beforeMb, shownMb }: SteppedCard) => (beforeMb === null ? null : shownMb),
   ];
   const isStep = figures.some((figure) => mostAlike(sample.map(figure)) > sample.length / 2);
   return isStep ? 'step' : 'spread';
 }
 
-/** @returns how many of the figures are alike at most. */
+/** @returns the size of the largest group of figures that are alike. */
 function mostAlike(figures: ReadonlyArray<number | null>): number {
   const known = figures.filter((figure): figure is number => figure !== null && figure > 0);
   const sorted = known.sort((a, b) => a - b);
@@ -56,21 +56,21 @@ function mostAlike(figures: ReadonlyArray<number | null>): number {
   return most;
 }
 
-/** How many cards are read in a second. */
+/** Number of cards that are read per second. */
 export interface ReadingPace {
   readonly ofFleet: number;
   readonly ofCarriers: ReadonlyMap<number, number>;
 }
 
-/** calm: what went over is a bill each. many: too many step over their package at a time to be one. step: another level. */
+/** calm: each card went over by its own usage. many: too many step over their package at once for that. step: another level. */
 type Compared =
   | { readonly level: 'calm' | 'many' }
-  /** carrierId null: the whole fleet. factor: what is shown, as a multiple of what was before. */
+  /** carrierId null: the whole fleet. factor: the reading after the step, as a multiple of the reading before. */
   | { readonly level: 'step'; readonly carrierId: number | null; readonly factor: number };
 
 /**
- * Compares the readings of cards that went over their package in the last minutes. Two facts have to agree before stops are held back: that
- * more than a tenth of the cards that were read stepped over it, and then that these steps are alike.
+ * Compares the readings of cards that went over their package in the last minutes. Stops are held back only if two facts agree:
+ * more than a tenth of the cards that were read stepped over it, and these steps are alike.
  * @param sample the latest of them first
  */
 export function compareReadings(sample: readonly OverCard[], pace: ReadingPace): Compared {
@@ -95,8 +95,8 @@ export function compareReadings(sample: readonly OverCard[], pace: ReadingPace):
 }
 
 /**
- * Whether only the cards of a carrier step: enough cards of others were read meanwhile to know that theirs do not. A step of the whole
- * fleet shows first where most cards are read.
+ * Whether only the cards of one carrier step: enough cards of other carriers were read meanwhile without a step. A step of the
+ * whole fleet shows first where most cards are read.
  */
 function isAlone(carrierId: number, stepped: readonly OverCard[], pace: ReadingPace): boolean {
   const ofCarrier = pace.ofCarriers.get(carrierId) ?? 0;
@@ -107,7 +107,7 @@ function isAlone(carrierId: number, stepped: readonly OverCard[], pace: ReadingP
 
 /** @param cards that stepped over their package, the latest first @param perSecond cards that are read */
 function levelAtOnce(cards: readonly OverCard[], perSecond: number): 'calm' | 'many' | 'step' {
-  // The fastest of the window: a burst does not become calm because time has passed since.
+  // The fastest part of the window: a burst does not become calm because time has passed.
   const spans = cards
     .slice(FEW_OVER)
     .map((card, i) => (cards[i] as OverCard).requestedAtMs - card.requestedAtMs);
@@ -118,12 +118,12 @@ function levelAtOnce(cards: readonly OverCard[], perSecond: number): 'calm' | 'm
 }
 
 /**
- * How many stops may be called until readings are compared again: those that wait are compared by now.
- * @param most in a fleet of its size, of those that are not compared
+ * How many stops may be called before readings are compared again. The readings of waiting stops are compared by now.
+ * @param most number of uncompared stops in a fleet of this size
  */
 export function callsLeft(sample: readonly OverCard[], most: number): number {
   const stepped = sample.filter(({ beforeMb }) => beforeMb !== null).length;
   const waiting = sample.filter(({ waits }) => waits).length;
-  // The first few of a step are not told from a bill yet.
+  // The first few cards of a step cannot be distinguished from ordinary usage yet.
   return stepped <= FEW_OVER ? most - stepped + waiting : most + waiting;
 }

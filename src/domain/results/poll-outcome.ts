@@ -7,7 +7,7 @@ import type { TaskType } from '../task-type.ts';
 /** Fields of the state are present when the poll changes them. */
 export interface PollOutcome extends Partial<CardState> {
   readonly cardId: number;
-  /** The ICCID that was called; absent: the one that the card has when the outcome is written. */
+  /** The ICCID that was called; absent: the card's ICCID when the outcome is written. */
   readonly iccid?: string;
   readonly taskType: TaskType;
   /** When the gateway's answer arrived, epoch milliseconds of the fleet's clock. */
@@ -29,7 +29,7 @@ export interface UsageChange {
 
 type OtherField = Exclude<keyof PollOutcome, keyof CardState>;
 
-/** Which other fields of an outcome say that the card itself changed. The compiler asks for every new field. */
+/** Whether each other field of an outcome shows a change of the card. The compiler requires an entry for every new field. */
 const CHANGES_CARD: Readonly<Record<OtherField, boolean>> = {
   cardId: false,
   iccid: false,
@@ -44,7 +44,7 @@ const CARD_CHANGES: ReadonlyArray<keyof PollOutcome> = [
   ...(Object.keys(CHANGES_CARD) as OtherField[]).filter((field) => CHANGES_CARD[field]),
 ];
 
-/** Whether the poll found out something new about the card, so that a cached copy of the card is out of date. */
+/** Whether the poll found a change of the card, so that a cached copy of the card is outdated. */
 export function isChange(outcome: PollOutcome): boolean {
   return CARD_CHANGES.some((field) => outcome[field] !== undefined);
 }

@@ -1,10 +1,10 @@
-// How fast the readings of usage grow, as counts by rate: the whole fleet's growth in a few dozen numbers a minute. The rate
-// of a reading is what it shows more than the highest one before, in MB per hour since the last change. Pure.
+// How fast the readings of usage grow, as counts by rate: the whole fleet's growth in a few dozen numbers a minute. The rate of a
+// reading is its difference to the highest one before, in MB per hour since the last change. Pure.
 //
-// From these counts follows whether the usage of the whole fleet jumps: the median growth of the last minutes against that of
-// the hour before and that of this time on the last days, when the devices of a fleet may upload together. No customer does
-// more than that; a gateway that changes its unit does. While a jump is on, what it began from stays the measure, so that an
-// hour of wrong readings does not become normal. Used by engine/results/usage-jump-watch.ts.
+// These counts show a jump of the whole fleet's usage: the median growth of the last minutes exceeds that of the hour before and
+// that of this time on the last days (when devices of a fleet may upload together) many times. No customer causes that; a gateway
+// that changes its unit does. During a jump the growth before it stays the baseline, so that an hour of wrong readings does not
+// become normal. Used by engine/results/usage-jump-watch.ts.
 import type { UsageMonth } from '../cards/usage-month.ts';
 import { type Counts, quantileOf, sum, sumOfCounts } from '../numbers.ts';
 
@@ -15,15 +15,15 @@ const SLOWEST_MB_PER_HOUR = 0.001;
 const BUCKETS_A_DOUBLING = 2;
 /** A million GB per hour; faster is counted here too. */
 const LAST_BUCKET = 80;
-/** Readings that are doubtful: they fell far below the highest one, or grew faster than a card can transfer. */
+/** Doubtful readings: they fell far below the highest one, or grew faster than a card can transfer. */
 export const DOUBTFUL_BUCKET = LAST_BUCKET + 1;
-/** Two readings of a card are further apart, but for clocks that are set. */
+/** Shortest time between two readings of a card, except after a change of a clock. */
 const SHORTEST_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * @returns null for a first reading, also of another ICCID, one taken before the last, and one that neither grew nor fell far. Negative: it fell below
- * half of the highest one, as the right readings do that follow wrong ones.
+ * @returns null for a first reading, also of another ICCID, for one taken before the last, and for one that neither grew nor fell
+ * far. Negative: it fell below half of the highest one, as correct readings do after wrong ones.
  */
 export function growthMbPerHour(
   last: Pick<UsageMonth, 'lastReadingMb' | 'readAtMs' | 'ofFormerIccid'> | null,
@@ -57,21 +57,21 @@ function middleOf(bucket: number): number {
   return SLOWEST_MB_PER_HOUR * 2 ** ((bucket - 0.5) / BUCKETS_A_DOUBLING);
 }
 
-/** With fewer readings a median says little about a fleet. */
+/** A median of fewer readings means little for a fleet. */
 const READINGS_TO_BEGIN = 100;
-/** Fewer are enough to see that it is over: a fleet that is polled slowly must not be held back for hours. */
+/** Fewer readings suffice to see the end, so that a jump does not hold a slowly polled fleet for hours. */
 const READINGS_TO_END = 10;
 /** The last minutes: two, or as many as it takes for enough readings. */
 const RECENT_MINUTES = { least: 2, most: 10 };
 const BASELINE_MINUTES = 60;
 
-/** How many minutes of growth a judgement needs, the present one included. */
+/** How many minutes of growth a judgement needs, the current one included. */
 export const GROWTH_MINUTES = RECENT_MINUTES.most + BASELINE_MINUTES;
 
-/** So many days are looked back to, at this hour of the day and the ones next to it: devices do not upload to the minute. */
+/** The number of past days that are compared, at this hour of the day and its neighbours: devices do not upload to the minute. */
 const DAYS = 7;
 const NEXT_HOURS = [-1, 0, 1];
-/** How many hours of growth a judgement needs, the present one included. */
+/** How many hours of growth a judgement needs, the current one included. */
 export const GROWTH_HOURS = DAYS * 24 + 2;
 
 export interface GrowthHistory {
@@ -84,30 +84,30 @@ export interface GrowthHistory {
 interface JumpInForce {
   readonly sinceMs: number;
   readonly baselineMbPerHour: number;
-  /** What it began with: less than what followed, where only some of the readings were wrong yet. */
+  /** Growth when the jump began: a lower bound, if only some of the readings were wrong yet. */
   readonly recentMbPerHour: number;
-  /** When an operator said that it is right; null: nobody did. */
+  /** When an operator accepted it; null: not accepted. */
   readonly acceptedAtMs: number | null;
 }
 
 /**
- * How a jump ends. back: growth is what it was before. new_level: an accepted jump has become the hour before. off: jumps are
- * not looked for any more.
+ * How a jump ends. back: growth is normal again. new_level: an accepted jump has become the hour before. off: jumps are not
+ * looked for any more.
  */
 export type JumpEnd = 'back' | 'new_level' | 'off';
 
 type JumpVerdict =
-  /** Also while one is on: growth is as far beyond the level that was accepted. */
+  /** Also during an accepted jump, when growth exceeds the accepted level as much. */
   | { readonly begins: { factor: number; baselineMbPerHour: number; recentMbPerHour: number } }
-  /** wereWrong: its readings did not hold, and nothing is measured against them. */
+  /** wereWrong: its readings did not hold, and do not become a baseline. */
   | { readonly ends: JumpEnd; readonly wereWrong: boolean };
 
-/** Setting `usage.jump_factor`: growth of more than so many times the usual one is a jump. */
+/** Setting `usage.jump_factor`: growth of more than this many times the usual one is a jump. */
 export type JumpFactor = number | 'off';
 
-/** A jump is seen some minutes after its first reading. */
+/** A jump is detected some minutes after its first reading. */
 export const SEEN_WITHIN_MS = 600_000;
-/** A jump was wrong if so many of its readings are doubtful, as a share of those that show that it is over. */
+/** A jump was wrong if this share of the readings that end it is doubtful. */
 const WRONG_SHARE = 0.25;
 
 export function minuteOf(atMs: number): number {
@@ -148,19 +148,19 @@ export function judgeGrowth(
   return jump.acceptedAtMs !== null && isNormal ? { ends: 'new_level', wereWrong: false } : null;
 }
 
-/** @returns what growth of the last minutes is measured by, MB per hour; null: not known. */
+/** @returns the baseline for the growth of the last minutes, MB per hour; null: unknown. */
 export function growthBefore(history: GrowthHistory, nowMs: number): number | null {
   const { hour } = windowsOf(history.minutes, minuteOf(nowMs));
   const usual = usualGrowth(history.hours, hourOf(nowMs));
   return isEnough(hour) ? Math.max(hour.mbPerHour, usual ?? 0) : usual;
 }
 
-/** @returns within how many minutes a jump that begins now is seen by its growth. */
+/** @returns within how many minutes a jump that begins now shows in the growth. */
 export function minutesToSee({ minutes }: GrowthHistory, nowMs: number): number {
   return windowsOf(minutes, minuteOf(nowMs)).recentMinutes;
 }
 
-/** The fastest growth at this time of the last days; null: not known. */
+/** The fastest growth at this time of the last days; null: unknown. */
 export function usualGrowth(hours: GrowthHistory['hours'], nowHour: number): number | null {
   let fastest: number | null = null;
   for (let day = 1; day <= DAYS; day += 1) {
@@ -176,7 +176,7 @@ function doubtfulSince(minutes: GrowthHistory['minutes'], since: number): number
   return sum([...minutes].map(([at, counts]) => (at >= since ? (counts[DOUBTFUL_BUCKET] ?? 0) : 0)));
 }
 
-/** What was read when an operator accepted the jump, as far as that is known; null: nobody did. */
+/** The growth when an operator accepted the jump, as far as it is known; null: not accepted. */
 function acceptedLevel(
   minutes: GrowthHistory['minutes'],
   { acceptedAtMs, recentMbPerHour }: JumpInForce,

@@ -1,18 +1,21 @@
-// Whether the usage of a fleet stands still, as when a gateway answers from a cache that nobody fills. Two facts have to agree: no reading
-// of many grew for minutes, and at this hour of the last days readings did. Pure; used by src/health.
+// Detects that the usage of a fleet stands still, as when a gateway answers from a stale cache. Two facts must agree: among many
+// readings none grew for minutes, and at this hour of the last days readings did. Pure; used by src/health.
 import { sum } from '../numbers.ts';
 import { type GrowthHistory, growthOf, hourOf, minuteOf, usualGrowth } from './usage-growth.ts';
 
-/** Devices pause for minutes together. */
+/** Devices may all pause for some minutes. */
 const LEAST_MINUTES = 10;
 const LEAST_READINGS = 200;
-/** Of the ten minutes before: fewer that grew could be chance. After an hour without one, none is asked for. */
+/**
+ * Number of readings that must have grown in the ten minutes before: fewer could be chance. After an hour without growth, none is
+ * required.
+ */
 const LEAST_GROWN = 20;
 const LONG_MINUTES = 60;
 
 /**
  * @param readPerMinute readings of usage in the last minutes
- * @returns for how many minutes no reading grew, an hour at most; null: readings grow, or whether they should is not known.
+ * @returns for how many minutes no reading grew, an hour at most; null: readings grow, or it is unknown whether they should.
  */
 export function stillMinutes(history: GrowthHistory, nowMs: number, readPerMinute: number): number | null {
   const now = minuteOf(nowMs);

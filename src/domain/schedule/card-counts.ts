@@ -1,11 +1,12 @@
-// How many cards the walk over all of them has passed, by what polling configs select by: carrier and verification. From these few
-// numbers follows which cards no enabled config selects, by the configs of the moment. And how many of a carrier have a counter in doubt. Pure.
+// Counts the cards of the walk over all cards by the criteria of polling configs: carrier and verification. These few numbers
+// show which cards no enabled config selects, by the current configs. Also counts each carrier's cards with a doubtful counter.
+// Pure.
 
 import type { CardMembership } from '../cards/card.ts';
 import type { TaskType } from '../task-type.ts';
 import type { ConfigMatcher } from './polling-config.ts';
 
-/** Carriers and verifications that are counted apart; the cards of further ones are left out. */
+/** Groups of carrier and verification that are counted; cards of further groups are left out. */
 const GROUPS_AT_MOST = 1_000;
 
 export interface CarrierCards {
@@ -13,15 +14,17 @@ export interface CarrierCards {
   readonly cards: number;
 }
 
-/** Fewer counters in doubt say nothing about a carrier: devices restart. */
+/** Fewer doubtful counters mean nothing for a carrier: devices restart. */
 const DOUBTED_AT_LEAST = { cards: 20, share: 0.001 };
 const IN_DOUBT = 'd';
 
-/** Written as `7:1:100,8:0:3,7:d:20`: carrier, whether verified, cards; and those of a carrier whose counter is in doubt. */
+/**
+ * Written as `7:1:100,8:0:3,7:d:20`: carrier, whether verified, number of cards; and a carrier's cards with a doubtful counter.
+ */
 export class CardCounts {
   readonly #cards: Map<string, number>;
 
-  /** @param text of an earlier one; '' is none. */
+  /** @param text of earlier counts; '' means none. */
   constructor(text = '') {
     const groups = text === '' ? [] : text.split(',');
     this.#cards = new Map(
@@ -39,7 +42,7 @@ export class CardCounts {
     this.#add(`${carrierId}:${Number(realNameVerified)}`, cards);
   }
 
-  /** These were, or will be, added as cards as well. */
+  /** These cards are also counted as cards. */
   addInDoubt({ carrierId, cards }: CarrierCards): void {
     this.#add(`${carrierId}:${IN_DOUBT}`, cards);
   }
@@ -55,8 +58,8 @@ export class CardCounts {
   }
 
   /**
-   * @returns the carriers with cards that no enabled config of the task type selects, most cards first. None where no config of the type
-   *   is enabled: it is not polled at all. A card whose name is verified needs no further check of it.
+   * @returns the carriers with cards that no enabled config of the task type selects, most cards first. Empty if no config of the
+   * type is enabled: it is not polled at all. A card with a verified name needs no further check of it.
    */
   unselected(taskType: TaskType, matcher: ConfigMatcher): CarrierCards[] {
     if (!matcher.configs.some((config) => config.taskType === taskType && config.status === 1)) return [];
@@ -73,7 +76,7 @@ export class CardCounts {
     return mostFirst([...carriers].map(([carrierId, cards]) => ({ carrierId, cards })));
   }
 
-  /** @returns the carriers of which many cards have a counter in doubt, most cards first. */
+  /** @returns the carriers with many doubtful counters, most cards first. */
   inDoubt(): CarrierCards[] {
     const groups = [...this.#groups()];
     const doubted = groups.filter(({ kind, carrierId, cards }) => {

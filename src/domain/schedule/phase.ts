@@ -1,13 +1,12 @@
 // The schedule is a function, not data: a card's place in its ring, and so its due times, follow from its id alone.
 //
-// The hash's HIGH bits choose the bucket, so a card keeps its phase (hash / 2^32 of the interval) when a ring grows
-// or shrinks by splitting and merging buckets. Ids are hashed in blocks of eight: neighbours share a bucket, which lets
-// initialisation add them in one command, while the spread of blocks over buckets stays even enough (see
-// docs/decisions).
+// The hash's HIGH bits choose the bucket, so a card keeps its phase (hash / 2^32 of the interval) when a ring grows or shrinks by
+// splitting and merging buckets. Ids are hashed in blocks of eight: neighbours share a bucket, which lets initialisation add them
+// in one command, while the spread of blocks over buckets stays even enough (see docs/decisions).
 //
-// The interval itself begins at fixed times too: a ring's phase in absolute time follows from its task type and interval, so
-// it is the same after the live store lost its data. A ring that is at another phase (after a change of interval, a pause, a
-// step of the clock, or an upgrade) comes to its own bucket by bucket, without a jump.
+// The interval itself also begins at fixed times: a ring's phase in absolute time follows from its task type and interval, so it
+// is the same after the live store lost its data. A ring at another phase (after a change of interval, a pause, a step of the
+// clock, or an upgrade) moves to its own phase bucket by bucket, without a jump.
 import { TASK_TYPES, type TaskType } from '../task-type.ts';
 
 /** Cards per block: neighbouring ids that are polled together. */
@@ -131,8 +130,8 @@ type RingPhase = Pick<RingClock, 'taskType' | 'intervalMs' | 'anchorMs'>;
 const EARLY_SHARE = 0.1;
 
 /**
- * The share of the interval at which the rings of a task type begin: a third apart, so that the polls of one card are too,
- * whatever its intervals become.
+ * The share of the interval at which the rings of a task type begin: a third apart, so that the polls of one card are also apart,
+ * for any intervals.
  */
 export function phaseShareOf(taskType: TaskType): number {
   return TASK_TYPES.indexOf(taskType) / TASK_TYPES.length;
@@ -173,7 +172,7 @@ export function stepOf(cardId: number, { buckets, split }: RingShape): number {
   return whole < split ? bucketOf(cardId, 2 * buckets) : 2 * whole;
 }
 
-/** When a card of this ring is moved into the queue next, in epoch milliseconds; in the past while the ring lags. */
+/** When this ring next moves a card into the queue, in epoch milliseconds; in the past while the ring lags. */
 export function nextDueAt(ring: RingClock, cardId: number): number {
   const steps = stepsOf(ring);
   const ahead = (stepOf(cardId, ring) - (ring.cursor % steps) + steps) % steps;

@@ -2,16 +2,16 @@
 
 export type PollHold =
   | 'draining' // the instance stops
-  | 'not_in_force' // limits and pauses of record are not in force yet
+  | 'not_in_force' // no recorded limits and pauses are in force yet
   | 'paused'
-  | 'results_wait' // as many results as fit wait for a store
-  | 'cards_unread' // the record store does not let cards be read
+  | 'results_wait' // the number of results that wait for a store is at its limit
+  | 'cards_unread' // cards cannot be read from the record store
   | 'rate_limit' // the rate limits of the gateway grant no call
   | 'interface' // flow control permits no call
-  | 'card_limit' // the gateway allows a poll of the card later
-  | 'no_time'; // the lease of the card is nearly over
+  | 'card_limit' // the gateway does not allow a poll of the card yet
+  | 'no_time'; // the lease of the card nearly expires
 
-/** What is shown of a task type. Pauses, breakers and rate limits have words of their own, with their figures. */
+/** Texts for a task type. Pauses, breakers and rate limits have other texts, with their figures. */
 export const HOLD_WORDS: Partial<Record<PollHold, string>> = {
   not_in_force: 'limits and pauses of record are not in force',
   results_wait: 'results wait for PostgreSQL or Redis',

@@ -50,7 +50,7 @@ function wordsOf({ cardCondition, carrierId }: PollingConfig): string {
  */
 export class ConfigMatcher {
   readonly #byType: ReadonlyMap<TaskType, readonly PollingConfig[]>;
-  /** The answers of match: by task type and carrier (all that no config names are one) and verification. */
+  /** Cached answers of match: by task type, carrier (all unnamed carriers count as one) and verification. */
   readonly #found = new Map<string, PollingConfig | null>();
   readonly #carriers: ReadonlySet<number | null>;
 
@@ -61,8 +61,8 @@ export class ConfigMatcher {
   }
 
   /**
-   * The cards that a config polls, as text: those that it matches, without those that configs of higher rank take. Configs
-   * with equal text poll the same cards; a ring that was built for another text must be rebuilt.
+   * The cards that a config polls, as text: those that it matches, without those that configs of higher rank take. Configs with
+   * equal text poll the same cards; a ring that was built for another text must be rebuilt.
    */
   selectionOf(config: PollingConfig): string {
     const winners = this.winnersOver(config).map(wordsOf);
@@ -70,7 +70,7 @@ export class ConfigMatcher {
     return [wordsOf(config), ...(except.length === 0 ? [] : ['except', ...except])].join(' ');
   }
 
-  /** The configs that take cards which this one also matches, by rank. */
+  /** The configs of higher rank that take cards which this one also matches, by rank. */
   winnersOver(config: PollingConfig): readonly PollingConfig[] {
     const list = this.#byType.get(config.taskType) ?? [];
     const rank = list.findIndex(({ id }) => id === config.id);
@@ -88,7 +88,7 @@ export class ConfigMatcher {
     return found;
   }
 
-  /** Whether this config polls the card; undefined: there is no such card. */
+  /** Whether this config polls the card; undefined: no such card. */
   polls(config: PollingConfig, card: CardMembership | undefined): boolean {
     return card !== undefined && this.match(config.taskType, card)?.id === config.id;
   }

@@ -1,19 +1,19 @@
-// What the rings of one task type ask for, and how far they are behind. Used by everything that judges, samples or shows
-// a schedule. Pure.
+// The demand of one task type's rings, and how far they are behind. Used by everything that judges, samples or shows a schedule.
+// Pure.
 import { rounded, sum } from '../numbers.ts';
 import { dueAt, type RingClock } from './phase.ts';
 
-/** What of a ring decides its pace. */
+/** The facts of a ring that decide its pace. */
 export interface PacedRing extends RingClock {
   readonly enabled: boolean;
   /** 0: configured, but never built. */
   readonly generation: number;
   readonly members: number;
-  /** Whole revolutions that were left out, since the ring exists. */
+  /** Number of whole revolutions that were skipped, since the ring exists. */
   readonly skippedRevolutions: number;
   /** How long the last whole revolution took; null before the first one, and after a change of interval or a pause. */
   readonly achievedIntervalMs: number | null;
-  /** When the present revolution began; null before the cursor passed the ring's beginning. */
+  /** When the current revolution began; null before the cursor passed the ring's beginning. */
   readonly lapStartedAtMs: number | null;
 }
 
@@ -21,7 +21,7 @@ export type SchedulePace = ReturnType<typeof schedulePaceOf>;
 
 /**
  * @param rings of one task type.
- * @param waitMs how long a card waits that comes due now; null: not known
+ * @param waitMs how long a card that comes due now will wait; null: unknown
  */
 export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number, waitMs: number | null = 0) {
   const running = rings.filter((ring) => ring.enabled && ring.generation > 0);
@@ -38,11 +38,11 @@ export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number, waitM
     scheduledCards: sum(rings.map((ring) => ring.members)),
     demandPerSecond: sum(running.map((ring) => (1000 * ring.members) / ring.intervalMs)),
     scheduleLagSeconds: Math.max(0, ...running.map((ring) => lagMsOf(ring, nowMs))) / 1000,
-    // Not due yet only because the schedule is behind.
+    // Cards that are not due yet only because the schedule is behind.
     overdueCards: Math.round(
       sum(running.map((ring) => (ring.members * lagMsOf(ring, nowMs)) / ring.intervalMs)),
     ),
-    // Of the ring that is furthest behind its interval; of several that keep up, the one with the most cards.
+    // Interval of the ring that is furthest behind; if several keep up, of the one with the most cards.
     intervalSeconds: worst === undefined ? null : worst.intervalMs / 1000,
     achievedIntervalSeconds: achievedMs === null ? null : rounded(achievedMs / 1000),
     skippedRevolutions: sum(rings.map((ring) => ring.skippedRevolutions)),
@@ -50,9 +50,9 @@ export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number, waitM
 }
 
 /**
- * Milliseconds between two polls of a card: the configured interval while the ring and the polls of its cards keep up, else as
- * long as the last whole revolution took, or as the present one has lasted, or as a card waits that is due. null: not measured, because
- * the ring is disabled, or has made no whole revolution yet and is not late.
+ * Milliseconds between two polls of a card: the configured interval while the ring and the polls of its cards keep up; otherwise
+ * the longest of the last whole revolution, the current one so far, and the wait of a due card. null: not measured, because the
+ * ring is disabled, or has made no whole revolution yet and is not late.
  */
 export function achievedIntervalMsOf(ring: PacedRing, nowMs: number, waitMs = 0): number | null {
   if (!ring.enabled || ring.generation === 0) return null;

@@ -46,7 +46,7 @@ export function stepFor(minutes: number): HistoryStep {
   return minutes * 60 <= seconds * samples ? 'second' : 'minute';
 }
 
-/** One sample for many: the mean of every metric over the samples that have it, also of percentiles. */
+/** Combines several samples into one: the mean of every metric over the samples that have it, also of percentiles. */
 export function meanOf(atMs: number, samples: readonly HistorySample[]): HistorySample {
   const meanTask = (taskType: TaskType) =>
     SAMPLE_FIELDS.map((field) => [field, mean(samples.map(({ tasks }) => tasks[taskType][field]))]);

@@ -1,18 +1,18 @@
-// Whether an instance itself is well: the second witness before a slow call is the gateway's fault. What is short on our side (processor,
-// Redis, PostgreSQL) makes every call look slow. Measured by each instance all the time, reported with its heartbeat
+// Whether an instance itself is healthy: the second witness before the gateway is blamed for a slow call. A shortage on our side
+// (processor, Redis, PostgreSQL) makes every call look slow. Each instance measures continuously, and reports with its heartbeat
 // (docs/decisions/0054-blame-needs-two-witnesses.md). Pure.
 
-/** What one instance measured over the last seconds; each null until it is known. */
+/** Measurements of one instance over the last seconds; each null while unknown. */
 export interface OwnSide {
   /** How late its timers were on average, milliseconds. */
   readonly loopDelayMs: number | null;
-  /** Of one core, what its process used. */
+  /** Processor use of its process, percent of one core. */
   readonly cpuPercent: number | null;
-  /** Of all cores, what the whole machine used. */
+  /** Processor use of the whole machine, percent of all cores. */
   readonly machinePercent: number | null;
-  /** The shortest of its last three heartbeats: all of them took as long, milliseconds. */
+  /** The shortest of its last three heartbeats, milliseconds: all of them took at least that long. */
   readonly redisMs: number | null;
-  /** The shorter of its last two looks at the clock of the record store, milliseconds. */
+  /** The shorter of its last two queries of the record store's clock, milliseconds. */
   readonly databaseMs: number | null;
 }
 
@@ -26,9 +26,7 @@ const SLOW_DATABASE_MS = 250;
 
 export type OwnTrouble = 'own_cpu' | 'redis_slow' | 'database_slow';
 
-/**
- * @returns what is not well. An instance without processor time measures everything else too slow, so that comes alone.
- */
+/** @returns the shortages. An instance without processor time measures everything else as too slow, so that is reported alone. */
 export function troublesOf({ loopDelayMs, redisMs, databaseMs }: OwnSide): OwnTrouble[] {
   if (loopDelayMs !== null && loopDelayMs >= LATE_LOOP_MS) return ['own_cpu'];
   return [
@@ -37,7 +35,7 @@ export function troublesOf({ loopDelayMs, redisMs, databaseMs }: OwnSide): OwnTr
   ];
 }
 
-/** Why timers are late, by a second figure; null: none agrees. */
+/** Why timers are late, by a second figure; null: no figure agrees. */
 export function busyWords({ cpuPercent, machinePercent }: OwnSide): string | null {
   if (cpuPercent !== null && cpuPercent >= BUSY_PROCESS_PERCENT)
     return `it uses ${Math.round(cpuPercent)} % of a core`;
@@ -46,7 +44,7 @@ export function busyWords({ cpuPercent, machinePercent }: OwnSide): string | nul
   return null;
 }
 
-/** Whether an instance has little processor time left to poll more; null: it does not say. */
+/** Whether an instance has little processor time left for more polls; null: unknown. */
 export function isBusy({ cpuPercent }: Pick<OwnSide, 'cpuPercent'>): boolean | null {
   return cpuPercent === null ? null : cpuPercent >= BUSY_PROCESS_PERCENT;
 }
@@ -56,7 +54,7 @@ interface Reporting {
   readonly ownSide?: OwnSide | null;
 }
 
-/** Whether what polls take says anything about the gateway: no worker measures trouble on our own side. */
+/** Whether poll durations say anything about the gateway: no worker measures a shortage on our own side. */
 export function isOwnSideWell(instances: readonly Reporting[]): boolean {
   return instances.every(
     ({ roles, ownSide }) => !roles.includes('worker') || !ownSide || troublesOf(ownSide).length === 0,

@@ -1,11 +1,11 @@
-// The numbers of one task type that are judged, sampled or shown: by health, statistics, history and alert rules alike.
-// Nothing here is rounded, so that 89.999 % does not pass as 90 %; code that shows a number rounds it. Computed from
-// what the live store counts, by store/ports/live/fleet-reading.ts.
+// The numbers of one task type that are judged, sampled or shown: by health, statistics, history and alert rules alike. They are
+// not rounded, so that 89.999 % does not pass as 90 %; the code that shows a number rounds it. store/ports/live/fleet-reading.ts
+// computes them from the counts of the live store.
 import type { Counts, Durations } from '../numbers.ts';
 import { percentileOf } from '../numbers.ts';
 import type { SchedulePace } from '../schedule/schedule-pace.ts';
 
-/** Polls over a length of time, as they were counted. */
+/** Counted polls over a length of time. */
 export interface PollWindow {
   readonly succeeded: number;
   readonly failed: number;
@@ -16,7 +16,7 @@ export interface PollWindow {
 }
 
 interface PollRates {
-  /** Polls that cardpoll itself held back: they failed, but the gateway was not asked. */
+  /** Polls that cardpoll itself held back: they failed, but the gateway was not called. */
   readonly held: number;
   /** Percent of the polls without the held ones; null without such a poll in the window. */
   readonly successRate: number | null;
@@ -24,12 +24,12 @@ interface PollRates {
   readonly avgDurationMs: number | null;
 }
 
-/** What is so now: polls of the last seconds, as StatsReading has them. */
+/** The present state: polls of the last seconds, as in StatsReading. */
 export interface PresentMetrics extends PollRates {
   readonly polls: number;
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
-  /** What a poll takes, see callMsOf. */
+  /** Duration of a poll, see callMsOf. */
   readonly callMs: number | null;
   /** Mean duration of the polls that succeeded; null without one. */
   readonly succeededMs: number | null;
@@ -39,7 +39,7 @@ export interface TaskMetrics extends PollRates {
   readonly schedule: SchedulePace;
   /** Due and running. */
   readonly queueLength: number;
-  /** Polls of the last five minutes, which the rates are computed from. */
+  /** Polls of the last five minutes, from which the rates are computed. */
   readonly polls: number;
   /** Share of the due polls that succeeded in the last seconds, see polledPercentOf. */
   readonly polledPercent: number | null;
@@ -85,21 +85,21 @@ export function presentMetricsOf(
   };
 }
 
-/** With less to poll than this there is no share: one card that fails must not count as a standstill. */
+/** A smaller demand gives no share: one failing card must not count as a standstill. */
 const LEAST_EXPECTED = 10;
 
 /** Cards that should have been polled successfully. */
 interface OwedCards {
   /** Including those that a late schedule delays. */
   readonly due: number;
-  /** They failed, and are due for a retry or wait for it. */
+  /** Cards that failed, and are due for a retry or wait for it. */
   readonly failed: number;
 }
 
 /**
  * Share of the demand that was polled successfully, in percent; 100 when nothing more is due.
  * @param recent successful polls of the last ten to twenty seconds
- * @returns null: less is asked for than can be judged
+ * @returns null: the demand is too small to judge
  */
 export function polledPercentOf(
   recent: { readonly succeeded: number; readonly seconds: number },
@@ -107,7 +107,7 @@ export function polledPercentOf(
   { due, failed }: OwedCards,
 ): number | null {
   const expected = demandPerSecond * recent.seconds;
-  // Where a success comes less often than that, a few cards that fail all the time would look like a standstill between two.
+  // If successes are less frequent than that, a few permanently failing cards would look like a standstill between two of them.
   const owedCards = expected < 1 ? due : due + failed;
   if (Math.max(expected, owedCards) < LEAST_EXPECTED) return null;
   // A schedule that keeps up owes the cards of the last second.

@@ -1,9 +1,9 @@
-// What calls of a task type usually take, and whether they are slow now. The leader learns it from the polls of the last
+// The usual duration of a task type's calls, and whether they are slow now. The leader learns it from the polls of the last
 // seconds, once a second (engine/limits/concurrency-controller.ts), and keeps it with the record of the limit. Pure.
 //
-// Usual is a geometric mean over the last day in which there were polls, of medians and of means: an hour of trouble hardly
-// moves it, and slow seconds move it least. So a gateway that is slower for good is the usual one after about a day, and one
-// that gets slower by a percent a minute is seen after two to four hours.
+// Usual is a geometric mean over the last day of polls, of medians and of means: an hour of trouble hardly moves it, and slow
+// seconds move it least. So a gateway that becomes permanently slower is usual after about a day, and one that gets slower by a
+// percent a minute is detected after two to four hours.
 import { AVG_DURATION_MS } from '../health.ts';
 import { type Durations, percentileOf, shareFrom } from '../numbers.ts';
 import type { PresentMetrics } from './task-metrics.ts';
@@ -12,21 +12,21 @@ export interface UsualLatency {
   readonly p50Ms: number;
   /** Mean of the polls that succeeded. */
   readonly meanMs: number;
-  /** How many seconds with polls it was learned from, up to a day. */
+  /** The number of seconds with polls that it was learned from, up to a day. */
   readonly seconds: number;
 }
 
 type Now = Pick<PresentMetrics, 'polls' | 'p50Ms' | 'succeededMs'>;
 
 const DAY_SECONDS = 86_400;
-/** After fewer seconds nothing is usual. */
+/** With fewer seconds no duration is usual. */
 export const USUAL_FROM_SECONDS = 15;
-/** Slow: so many times as long as usual, and so much longer. */
+/** Slow: this many times as long as usual, and this much longer. */
 const TIMES = 3;
 const LONGER_MS = 50;
-/** What succeeds takes so many times as long as usual, too. */
+/** Successful calls must also take this many times as long as usual. */
 const SUCCESSES_TIMES = 1.5;
-/** A median needs so many polls; a mean more, because one slow poll in a few moves it far. */
+/** Polls required for a median; a mean requires more, because one slow poll in a few moves it far. */
 const MEDIAN_POLLS = 10;
 const MEAN_POLLS = 100;
 
@@ -45,14 +45,14 @@ export function learned(usual: UsualLatency | null, now: Now): UsualLatency | nu
 export interface Slowness {
   readonly nowMs: number;
   readonly usualMs: number;
-  /** A call that takes as long is slow; null: half of them or more are. */
+  /** A call of at least this duration is slow; null: half of the calls or more are slow. */
   readonly slowFromMs: number | null;
 }
 
-/** @returns null: not slow, or nothing is known to be usual. */
+/** @returns null: not slow, or no usual duration is known. */
 export function slownessOf({ polls, p50Ms, succeededMs }: Now, usual: UsualLatency | null): Slowness | null {
   if (usual === null || usual.seconds < USUAL_FROM_SECONDS || polls < MEDIAN_POLLS) return null;
-  // Where only calls that fail take long, the gateway is not slow: how they fail is a reason of its own.
+  // If only failing calls take long, the gateway is not slow: their failure is a separate reason.
   if (succeededMs === null || succeededMs < SUCCESSES_TIMES * usual.meanMs) return null;
   const all = isSlow(p50Ms, usual.p50Ms);
   if (!all && !(polls >= MEAN_POLLS && isSlow(succeededMs, usual.meanMs))) return null;
@@ -63,7 +63,10 @@ export function slownessOf({ polls, p50Ms, succeededMs }: Now, usual: UsualLaten
   };
 }
 
-/** `3.0 s a call, usually 0.02 s`, or the share of the calls that are slow and how both kinds do, where most are as fast as ever. */
+/**
+ * `3.0 s a call, usually 0.02 s`; or, if most calls are as fast as usual, the share of slow calls and the durations of both
+ * kinds.
+ */
 export function slownessWords({ nowMs, usualMs, slowFromMs }: Slowness, durations: Durations): string {
   const mean = `${secondsWords(nowMs)} a call, usually ${secondsWords(usualMs)}`;
   if (slowFromMs === null) return `takes ${mean}`;
@@ -72,7 +75,7 @@ export function slownessWords({ nowMs, usualMs, slowFromMs }: Slowness, duration
   return `is slow for ${percent} % of the calls: on average ${mean} (p50 ${half}, p95 ${nearly})`;
 }
 
-/** Two digits, as an operator reads them: `12 s`, `3.0 s`, `0.05 s`, `0.004 s`. */
+/** Two digits, as operators read them: `12 s`, `3.0 s`, `0.05 s`, `0.004 s`. */
 export function secondsWords(ms: number): string {
   const seconds = ms / 1000;
   if (seconds >= 10) return `${Math.round(seconds)} s`;
@@ -80,7 +83,7 @@ export function secondsWords(ms: number): string {
   return `${seconds >= 0.01 ? seconds.toFixed(2) : Number(seconds.toPrecision(1))} s`;
 }
 
-/** As it is stored: so few digits, and after a minute so few seconds, that it is not written every second. */
+/** The stored form: with few digits, and after a minute in steps of seconds, so that it is not written every second. */
 export function storedUsual(usual: UsualLatency): UsualLatency {
   const { p50Ms, meanMs, seconds } = usual;
   return {
@@ -90,7 +93,10 @@ export function storedUsual(usual: UsualLatency): UsualLatency {
   };
 }
 
-/** Whether a duration is slow for what is usual; without that, whether the operations interface, section 8, alerts on it. */
+/**
+ * Whether a duration is slow compared with the usual one; without that, whether the operations interface, section 8, alerts on
+ * it.
+ */
 export function isSlow(ms: number | null, usualMs: number | null): boolean {
   return ms !== null && (usualMs === null ? ms > AVG_DURATION_MS.alertAbove : ms >= slowFrom(usualMs));
 }

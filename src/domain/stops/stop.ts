@@ -4,26 +4,27 @@ import { ONE_LINE } from '../plain-text.ts';
 import { FEW_OVER } from '../results/fleet-level.ts';
 
 /**
- * requested: to be called, or called and not shown by the gateway yet. done: the gateway showed the card stopped. held:
- * waits until its cause is over, or for an operator. observed: would have been called in mode enforce. dismissed: an operator gave it up. resumed: the
- * card was stopped, and runs again by an order of an operator or because a month began.
+ * requested: to be called, or called and not shown by the gateway yet. done: the gateway showed the card stopped. held: waits
+ * until its cause is over, or for an operator. observed: would have been called in mode enforce. dismissed: an operator cancelled
+ * it. resumed: the card was stopped, and runs again by an order of an operator or because a month began.
  */
 export const STOP_STATES = ['requested', 'done', 'held', 'observed', 'dismissed', 'resumed'] as const;
 export type StopState = (typeof STOP_STATES)[number];
 
 /**
- * What lists of stops filter by. spared: a card is over its package and runs, because an operator dismissed its stop or resumed it.
- * released: requested, because an operator released it. within: done, and the card is stopped although it is within its package by now.
+ * The filters of lists of stops. spared: a card is over its package and runs, because an operator dismissed its stop or resumed
+ * it. released: requested, because an operator released it. within: done, and the card is stopped although it is now within its
+ * package.
  */
 export const STOP_FILTERS = [...STOP_STATES, 'released', 'spared', 'within'] as const;
 export const SPARING_STATES: readonly StopState[] = ['dismissed', 'resumed'];
 
-/** In mode observe. @param cards the number, as it is shown. */
+/** For mode observe. @param cards the number, as it is shown. */
 export function observedWords(cards: string | number): string {
   return `${cards} ${String(cards) === '1' ? 'card' : 'cards'} would have been stopped, none was`;
 }
 
-/** enforce: cards over their package are stopped. observe: it is only recorded which would have been. */
+/** enforce: cards over their package are stopped. observe: cardpoll only records which would have been stopped. */
 export const STOP_MODES = ['enforce', 'observe'] as const;
 export type StopMode = (typeof STOP_MODES)[number];
 
@@ -32,7 +33,7 @@ export const HOLD_REASONS = ['usage_jump', 'budget_hour', 'budget_day', 'reading
 export type HoldReason = (typeof HOLD_REASONS)[number];
 
 /**
- * What ends a hold. jump_end: it lasts as long as the jump of the readings. reading: its cause is over at a known time, and a
+ * The event that ends a hold. jump_end: the end of the jump of the readings. reading: its cause is over at a known time, and a
  * later reading that is over the allowance lets the stop be judged again. operator: it is doubtful, and stays held until an
  * operator decides.
  */
@@ -43,20 +44,24 @@ export type HoldEnd = (typeof HOLD_ENDS)[number];
 export const STOPS_COUNTED = 100_000;
 /** Unconfirmed stops are counted up to this number, so that the count stays cheap when no stop of a fleet takes effect. */
 export const UNCONFIRMED_STOPS_COUNTED = 10_000;
-/** Vendors may carry a stop out in minutes: one without effect is counted so long after its first call was acknowledged. */
+/** Vendors may need minutes for a stop: one without effect is counted this long after its first call was acknowledged. */
 export const UNCONFIRMED_AFTER_MS = 180_000;
 
-/** Cards over their package that run without a cause are counted up to this number: each is judged anew when it is counted. */
+/**
+ * Cards over their package that run without a cause are counted up to this number, because each is judged again when it is
+ * counted.
+ */
 export const OVER_RUNNING_COUNTED = 10_000;
-/** Their ids that are shown. */
+/** Number of their ids that are shown. */
 export const OVER_RUNNING_SHOWN = 10;
 /**
- * A card that has just gone over is being stopped, which takes seconds; a slow rate limit or a backlog, minutes. The time counts
- * from when the card was first found so and does not begin anew with a reading or a refused call, so it hides no card for longer.
+ * Stopping a card that has just gone over takes seconds; with a slow rate limit or a backlog, minutes. The time counts from when
+ * the card was first found running over its package. A reading or a refused call does not restart it, so it never hides a card
+ * for longer.
  */
 export const OVER_RUNNING_GRACE_MS = 600_000;
 
-/** `100,000+`: there may be more than were counted. */
+/** `100,000+`: there may be more than the counted ones. */
 export function countedText(count: number, most: number, number: (count: number) => string): string {
   return count < most ? number(count) : `${number(count)}+`;
 }
@@ -85,7 +90,7 @@ export interface StopSettings {
 
 const PERCENT_PER_HOUR = 1;
 const PERCENT_PER_DAY = 5;
-/** A small fleet may stop so many cards in an hour, but no more than in a day. */
+/** A small fleet may stop this many cards in an hour, but no more than in a day. */
 const USUAL_PER_HOUR = 100;
 
 /** @param fleet number of cards. A share is rounded up, so that it allows at least one stop in any fleet. */
@@ -109,10 +114,10 @@ function shareOf(percent: number, fleet: number): number {
   return Math.ceil((percent * Math.max(1, fleet)) / 100);
 }
 
-/** This share of a large fleet may be stopped before its readings were compared. */
+/** This share of a large fleet may be stopped before its readings are compared. */
 const UNWATCHED_PERCENT = 0.01;
 
-/** @returns how many stops may be called before the readings that they follow from were compared with each other. */
+/** @returns how many stops may be called before the readings behind them are compared with each other. */
 export function unwatchedAtMost(fleet: number): number {
   return Math.max(FEW_OVER, shareOf(UNWATCHED_PERCENT, fleet));
 }
@@ -120,11 +125,11 @@ export function unwatchedAtMost(fleet: number): number {
 /** Most cards of one request of an operator about stops. */
 export const MAX_ORDERED_CARDS = 100_000;
 
-/** Characters of the reason that an operator gives, without white space around it. */
+/** Length of an operator's reason, characters without surrounding white space. */
 export const REASON_CHARS = { min: 1, max: 500 } as const;
 export const REASON_RULE = `must be ${REASON_CHARS.min} to ${REASON_CHARS.max} characters on one line, without control characters`;
 
-/** @param text without white space around it. */
+/** @param text without surrounding white space. */
 export function isReason(text: string): boolean {
   const { min, max } = REASON_CHARS;
   return text.length >= min && text.length <= max && ONE_LINE.test(text);
