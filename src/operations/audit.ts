@@ -1,10 +1,9 @@
-// Records who changed what (docs/decisions/0016-no-change-without-a-trace.md). Used by every operation that changes
-// something, and by the engine for changes of the daemon itself. No change takes effect without an entry: a change of
-// the records is in one transaction with its entry. A change elsewhere is announced first, and if it fails another
-// entry says so.
+// Records who changed what (docs/decisions/0016-no-change-without-a-trace.md). Used by every operation that changes something,
+// and by the engine for changes by the daemon itself. No change takes effect without an entry: a change of the records is in one
+// transaction with its entry. A change elsewhere is announced first; if it fails, a second entry records that.
 //
-// A change of a request that may be sent again (Idempotency-Key) is made once: its result is kept in the transaction that
-// makes it, and a repeat gets that result (docs/decisions/0043-one-idempotency.md).
+// A change of a request that may be sent again (Idempotency-Key) is made once: its result is stored in the transaction that makes
+// it, and a repeat gets that result (docs/decisions/0043-one-idempotency.md).
 import { type Actor, type AuditChange, type AuditEntry, FAILED, type Repeat } from '../domain/audit.ts';
 import type { MonthCalendar } from '../domain/cards/month-calendar.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
@@ -48,8 +47,8 @@ export class Audit implements AuditTrail {
   }
 
   /**
-   * A change that needs something first, which would take too long for a turn or has an effect of its own. A repeat of a
-   * change that was made does not need it, and nothing that `prepare` would find by now refuses it.
+   * A change with a preparation that would take too long for a turn, or has an effect of its own. A repeat skips the preparation
+   * if the change was made, so its result cannot refuse the repeat.
    */
   async prepared<Found, T>(
     actor: Actor,
@@ -63,7 +62,7 @@ export class Audit implements AuditTrail {
     try {
       found = await prepare();
     } catch (error) {
-      // What refuses it may be what the first attempt has done meanwhile.
+      // The refusal may be caused by the first attempt's change.
       const meanwhile = await madeBefore<T>(this.deps.records, change);
       if (meanwhile === null) throw error;
       return meanwhile.result;
@@ -72,8 +71,8 @@ export class Audit implements AuditTrail {
   }
 
   /**
-   * What has its effect elsewhere, such as a message, and is not made in turn, as it may take long. Its result is kept for a repeat. It
-   * is returned as well if it could not be kept.
+   * Runs work with an effect elsewhere, such as a message, outside of a turn, because it may take long. Its result is stored for
+   * a repeat, and returned even if it could not be stored.
    */
   async kept<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
     if (actor.repeat === undefined) return work();
@@ -90,10 +89,13 @@ export class Audit implements AuditTrail {
     }
   }
 
-  /** Makes a change that is not in the records. If the request may be sent again, in turn: a repeat waits for its result. */
+  /**
+   * Makes a change outside of the records. For a request that may be sent again it is made in turn: a repeat waits for its
+   * result.
+   */
   async announce<T>(actor: Actor, change: AuditChange, apply: () => Promise<T>): Promise<T> {
     const numbered = nextChangeOf(actor);
-    // A repeat waits for the first attempt, so that it does not announce the same again.
+    // A repeat waits for the first attempt, so that it does not announce the same change again.
     if (numbered !== null) await this.#lastTurn;
     const made = await madeBefore<T>(this.deps.records, numbered);
     if (made !== null) return made.result;
@@ -106,7 +108,7 @@ export class Audit implements AuditTrail {
     try {
       return await (numbered === null ? work() : this.#once(numbered, work));
     } catch (error) {
-      // It is in effect, although its result could not be kept for a repeat.
+      // The change is in effect, although its result could not be stored for a repeat.
       if (applied !== null) return applied.result;
       const failure = { ...change, action: change.action + FAILED, after: { error: messageOf(error) } };
       // The caller gets the error of the change, even if this entry cannot be written.
@@ -137,7 +139,7 @@ export class Audit implements AuditTrail {
     return result;
   }
 
-  /** Runs `work` in turn, unless the change was made: then its result is that of the first time. */
+  /** Runs `work` in turn, or returns the stored result if the change was made before. */
   #once<T>(change: NumberedChange | null, work: (records: RecordStore) => Promise<T>): Promise<T> {
     const inTurn = async (records: RecordStore) => {
       const made = await madeBefore<T>(records, change);
@@ -203,7 +205,7 @@ async function madeBefore<T>(
 
 const DATE = '$date';
 
-/** Results are plain data; dates stay dates. */
+/** Results are plain data; dates are kept as dates. */
 function textOf({ of: { request } }: NumberedChange, result: unknown): string {
   return JSON.stringify({ request, result }, function (this: Record<string, unknown>, name, value) {
     const original = this[name];
@@ -211,7 +213,7 @@ function textOf({ of: { request } }: NumberedChange, result: unknown): string {
   });
 }
 
-/** @param text what `textOf` made of a T. */
+/** @param text result of `textOf` for a T. */
 function madeIn<T>(text: string): { readonly request: string; readonly result: T } {
   return JSON.parse(text, (_, value) => (typeof value?.[DATE] === 'number' ? new Date(value[DATE]) : value));
 }

@@ -1,4 +1,4 @@
-// The reports of cleanup: retention, what a run would remove, and the run. Made by cleanup.ts.
+// The reports of cleanup: retention, the preview of a run, and the run. Made by cleanup.ts.
 import { z } from 'zod';
 import { CLEANUP_TARGETS } from '../domain/cleanup.ts';
 import { type ReportOf, report } from './report.ts';

@@ -102,7 +102,7 @@ export class CleanupOperations {
     });
   }
 
-  /** @returns the progress of the running run, else of the last one. */
+  /** @returns the progress of the running run, otherwise of the last one. */
   async progress(): Promise<CleanupProgress> {
     return progressOf(await this.deps.records.cleanup.latest());
   }
@@ -125,7 +125,7 @@ function traceOf({ target, retentionDays, enabled }: CleanupConfig) {
   return { target, retentionDays, enabled };
 }
 
-/** The version covers what a change can affect, not the time of the last run. */
+/** The version covers the changeable fields, not the time of the last run. */
 export function retentionVersion({
   id,
   retentionDays,

@@ -1,4 +1,4 @@
-// What operations work with. operations.ts builds it once; each operation takes what its type asks for.
+// The dependencies of operations. operations.ts builds them once; the type of each operation names the ones it takes.
 import type { MonthCalendar } from '../domain/cards/month-calendar.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
 import type { FleetHealth } from '../health/fleet-health.ts';
@@ -7,13 +7,13 @@ import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { Audit } from './audit.ts';
 
-/** Open ones of a task type: each may be the whole fleet, so a small number of them is work for hours. */
+/** Open triggers of a task type: each may be the whole fleet, so a small number of them is work for hours. */
 export const MAX_OPEN_CONDITION_TRIGGERS = 10;
 
 /** Limits for the objects that callers can create. */
 export interface OperationLimits {
   readonly maxOpenTriggers: number;
-  /** Of each task type. */
+  /** For each task type. */
   readonly maxOpenConditionTriggers: number;
   readonly maxAlertRules: number;
 }

@@ -1,5 +1,5 @@
-// Everything that an operator can ask or do, built once over the two stores. Opened by wiring; the admin API exposes
-// it. Has no connection of its own and needs no closing.
+// All queries and actions of an operator, built once over the two stores. Opened by wiring; the admin API exposes them. Opens no
+// connections and needs no closing.
 import { MonthCalendar } from '../domain/cards/month-calendar.ts';
 import type { CardsPerCall } from '../domain/gateway-interface.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
@@ -39,7 +39,7 @@ const NO_LIMITS: OperationLimits = {
 interface OperationsOptions
   extends Pick<OperationMeans, 'health' | 'live' | 'records' | 'clock' | 'offers' | 'version'>,
     Partial<Pick<OperationMeans, 'rateLimits' | 'logDir'>> {
-  /** The records by the connections that requests may use; absent: all. Entries of the audit trail use the others. */
+  /** The records over the connections that requests may use; absent: all. Entries of the audit trail use the others. */
   readonly bounded?: RecordStore;
   /** Default: one. */
   readonly cardsPerCall?: CardsPerCall;
@@ -56,9 +56,7 @@ interface OperationsOptions
   /** The log that gets a line for every change. */
   readonly auditLog: AuditDependencies['log'];
   readonly limits?: OperationLimits;
-  /**
-   * If false, the number of cards is the planner's estimate. Instances without the API do not count: there are many.
-   */
+  /** If false, the number of cards is the planner's estimate. Instances without the API do not count cards: there are many. */
   readonly exactTotals?: boolean;
 }
 

@@ -1,11 +1,11 @@
-// How the operations declare their reports: one zod schema in a file of its own next to the operation that answers it. Its
-// TypeScript type, its JSON and its part of the OpenAPI document (api/schemas/answers.ts) follow from it. Fields are in the
-// order of the JSON; a field of the answer that the schema does not have is left out of the JSON. Operations import the
-// types alone: a command that serves no API does not load zod.
+// How the operations declare their reports: one zod schema in a separate file next to the operation. Its TypeScript type, its
+// JSON and its part of the OpenAPI document (api/schemas/answers.ts) follow from it. Fields are in the order of the JSON; fields
+// that are not in the schema are omitted from the JSON. Operations import only the types: a command that serves no API does not
+// load zod.
 import { z } from 'zod';
 import { perTaskType, TASK_TYPES } from '../domain/task-type.ts';
 
-/** What a schema describes, read only. */
+/** The read-only type of a schema. */
 export type ReportOf<Schema extends z.ZodType> = ReadOnly<z.output<Schema>>;
 
 type ReadOnly<T> = T extends Date
@@ -19,7 +19,7 @@ type ReadOnly<T> = T extends Date
 /** The names of reports in the OpenAPI document. A schema without a name is written out where it is used. */
 export const REPORT_NAMES = z.registry<{ readonly id: string }>();
 
-/** A report that has a name there. */
+/** A report with a name in the OpenAPI document. */
 export function report<Fields extends z.ZodRawShape>(id: string, fields: Fields) {
   return z.object(fields).register(REPORT_NAMES, { id });
 }

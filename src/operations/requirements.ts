@@ -1,6 +1,6 @@
-// Refuses what cannot be: numbers out of bounds; what the gateway does not offer; cards that do not exist; and changes of an
-// object that has changed since its client read it. A client may name the version that it has read: in the admin API a version
-// is an ETag. What a field of a request alone shows to be wrong is refused by the schemas of the API.
+// Refuses impossible requests: numbers out of bounds, interfaces that the gateway does not offer, unknown cards, and changes of
+// an object that has changed since its client read it. A client may name the version that it has read: in the admin API a version
+// is an ETag. The schemas of the API refuse errors that a single field shows.
 import { createHash } from 'node:crypto';
 import { type InterfaceName, notOfferedWords, type Offers } from '../domain/gateway-interface.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -50,7 +50,7 @@ export type ExpectedVersion = readonly string[] | 'any' | null;
 
 const VERSION_LENGTH = 22;
 
-/** @returns equal versions for equal state. @param state everything that a change can affect, as plain data. */
+/** @returns equal versions for equal state. @param state all changeable fields, as plain data. */
 export function versionOf(state: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, VERSION_LENGTH);
 }

@@ -1,7 +1,7 @@
-// Manual triggers: create one for a card, a list or a condition, show its progress, cancel it. Used by the admin API.
-// The first cards are put into the manual list here, so that workers can begin at once. The leader adds the rest, and
-// cards that get lost. While the live store is unavailable triggers can be created and cancelled: they are durable, and
-// the leader later adds the cards that are missing from the list, and removes those of cancelled triggers.
+// Manual triggers: create one for a card, a list or a condition, show its progress, cancel it. Used by the admin API. The first
+// cards are put into the manual list here, so that workers can begin at once; the leader adds the rest, and lost cards. Triggers
+// can be created and cancelled while the live store is unavailable: they are durable, and the leader later adds missing cards to
+// the list, and removes those of cancelled triggers.
 
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
@@ -28,7 +28,7 @@ const AT_ONCE = 1_000;
 
 type TriggerMeans = Pick<OperationMeans, 'live' | 'records' | 'audit' | 'offers' | 'limits'>;
 
-/** New triggers are refused with CardpollError `conflict` when the gateway does not offer what they would poll. */
+/** New triggers are refused with CardpollError `conflict` when the gateway does not offer the interface that they poll. */
 export class TriggerOperations {
   constructor(private readonly deps: TriggerMeans) {}
 
@@ -58,7 +58,7 @@ export class TriggerOperations {
   /** Triggers every card that matches now or when its turn comes; without a criterion, the whole fleet. */
   async byCondition(actor: Actor, taskType: TaskType, selection: CardSelection): Promise<TriggerReport> {
     return this.#create(actor, taskType, async () => {
-      // Before the cards are counted, which is the expensive part. It is also checked when the trigger is made.
+      // Checked before the expensive count of the cards, and again when the trigger is created.
       await this.#requireRoomForCondition(this.deps.records.triggers, taskType);
       const { matching: total, estimated: totalEstimated } = await this.count(selection);
       return { cards: { kind: 'by_condition', selection, total, totalEstimated } };
@@ -129,14 +129,14 @@ export class TriggerOperations {
     return { items: await this.#reports(items), total };
   }
 
-  /** @param choose decides on the cards before the turn; what it returns besides is part of the report. */
+  /** @param choose selects the cards before the turn; its other results become part of the report. */
   async #create<Chosen extends Pick<NewTrigger, 'cards'>>(
     actor: Actor,
     taskType: TaskType,
     choose: () => Promise<Chosen>,
   ): Promise<TriggerReport & Omit<Chosen, 'cards'>> {
     requireOffered(this.deps.offers, TASKS[taskType].interface);
-    // Stays empty for a repeat: its cards were put into the manual list, or the leader does it.
+    // Stays empty for a repeat: the first attempt or the leader puts its cards into the manual list.
     let handedOut: readonly number[] = [];
     const { trigger, besides } = await this.deps.audit.prepared(
       actor,

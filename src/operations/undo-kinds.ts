@@ -1,5 +1,5 @@
-// What each kind of change is taken back by. Used by undo.ts. The trail holds no secrets: a rule whose webhook or secret was
-// changed or deleted cannot be restored, as their former values are not in its entry.
+// How each kind of change is undone. Used by undo.ts. The trail holds no secrets: a rule whose webhook or secret was changed or
+// deleted cannot be restored, because its entry lacks the former values.
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../domain/audit.ts';
 import type { Pausable } from '../domain/limits/operator-limits.ts';
@@ -35,16 +35,16 @@ interface Undoing {
   /** Only an admin may make such a change. */
   readonly adminOnly: boolean;
   apply(actor: Actor): Promise<unknown>;
-  /** It takes back what is left of the change, whatever else was changed since. */
+  /** It undoes the remaining part of the change, whatever else was changed since. */
   readonly takesWhatIsLeft?: boolean;
-  /** Of an undo that makes several changes: whether some of them are still to be made. */
+  /** For an undo in several changes: whether some of them are still to be made. */
   isPartLeft?(): Promise<boolean>;
 }
 
 type Apply = Undoing['apply'];
 type Entry = Pick<AuditRecord, 'id' | 'atMs' | 'name' | 'action' | 'object' | 'before' | 'after'>;
 
-/** @throws CardpollError `conflict` for a change that cannot be taken back. */
+/** @throws CardpollError `conflict` for a change that cannot be undone. */
 export function undoingOf(means: UndoMeans, entry: Entry): Undoing {
   const { action } = entry;
   switch (action) {
@@ -74,7 +74,7 @@ export function cannot(why: string, hint?: string): CardpollError {
   return new CardpollError('conflict', 'not_undoable', why, hint === undefined ? {} : { hint });
 }
 
-/** What takes back a change that has no former value, or more than an entry can hold. */
+/** How to undo a change without a former value, or with more than an entry can hold. */
 const OTHER_WAYS: Readonly<Record<string, string>> = {
   'cards.import.end': 'import the file of former values that --undo-file wrote',
   'card.stop': '`cardpoll stops resume` takes stops back',
@@ -114,7 +114,7 @@ function limitUndo(concurrency: ConcurrencyOperations, entry: Entry): Apply {
   return (actor) => concurrency.set(actor, taskType, former, expected);
 }
 
-/** The clocks of the trail and of the stops may differ by so much. */
+/** The clocks of the trail and of the stops may differ by this much. */
 const CLOCKS_DIFFER_MS = 60_000;
 
 function releaseUndo(stops: StopOperations, entry: Entry): Apply {
@@ -136,7 +136,7 @@ function retentionUndo(cleanup: CleanupOperations, entry: Entry): Apply {
   return (actor) => cleanup.update(actor, id, { retentionDays, enabled }, expected);
 }
 
-/** The fields of a rule that an entry holds whole: all but its webhook's URL and its secret. */
+/** The fields of a rule that an entry holds completely: all except its webhook's URL and its secret. */
 const RULE_FIELDS = [
   'name',
   'ruleType',
@@ -153,7 +153,7 @@ function ruleUndo(alerts: AlertOperations, entry: Entry): Apply {
   const id = numberIn(entry);
   const { action } = entry;
   const after = camelKeys((entry.after ?? {}) as Record<string, unknown>);
-  /** The rule as the change left it; an entry holds no more of it. */
+  /** The rule after the change, as far as an entry holds it. */
   const version = async () => {
     const rule = await alerts.show(id);
     const left = { ...(entry.after as object) } as Record<string, unknown>;
@@ -167,7 +167,7 @@ function ruleUndo(alerts: AlertOperations, entry: Entry): Apply {
     NewAlertRule,
     'webhookUrl' | 'webhookFormat'
   >;
-  // The entry has the format in use, which may be that of the URL's host.
+  // The entry has the format in use, which may come from the URL's host.
   const former =
     before.webhookFormat === after.webhookFormat
       ? fields
@@ -232,7 +232,7 @@ interface FormerPause {
   readonly maintenanceId?: number | null;
 }
 
-/** The pauses of operators that the change ended, as far as they would still last. */
+/** The operators' pauses that the change ended, with the time that they would still last. */
 function formerPauses(entry: Entry, nowMs: number): Map<TaskType, { seconds: number; reason: string }> {
   if (entry.before === null) return new Map();
   const { pauses } = valuesIn<{ pauses: readonly FormerPause[] }>(entry, entry.before, ['pauses']);

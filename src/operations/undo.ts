@@ -1,6 +1,6 @@
-// Takes back a change of the audit trail by the former values that its entry holds. Used by the admin API. What each kind of
-// change is taken back by is in undo-kinds.ts; the operation that made the change also takes it back, so it is checked,
-// recorded and put in force as any other.
+// Undoes a change in the audit trail by the former values of its entry. Used by the admin API. undo-kinds.ts has the undo of each
+// kind of change; the operation that made the change also undoes it, so the undo is checked, recorded and put in force like any
+// other change.
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../domain/audit.ts';
 import { changesSince } from '../health/change-since.ts';
@@ -16,10 +16,10 @@ export class UndoOperations {
   constructor(private readonly deps: UndoMeans & Pick<OperationMeans, 'records'>) {}
 
   /**
-   * Safe to repeat: an undo that was made is not made again.
+   * Safe to repeat: an undo is made only once.
    * @param dryRun checks everything and changes nothing.
    * @throws CardpollError `not_found`; `auth` for a caller who may not make the change; `conflict` for a change that cannot be
-   * taken back, or that is not the last one of its object, unless what is left of it can be taken back.
+   * undone, or that is not the last one of its object, unless its remaining part can be undone.
    */
   async undo(actor: Actor, id: number, dryRun: boolean): Promise<UndoReport> {
     const entry = await this.deps.records.audit.find(id);

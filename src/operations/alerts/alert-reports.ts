@@ -1,4 +1,4 @@
-// The reports of alerts: rules, what they fired, silences, and the trial of a webhook. Made by alerts.ts, on-call.ts.
+// The reports of alerts: rules, their alerts, silences, and the trial of a webhook. Made by alerts.ts and on-call.ts.
 import { z } from 'zod';
 import {
   COMPARISONS,
@@ -50,7 +50,7 @@ const cause = z.object({
   kind: z.enum(FAULT_KINDS).nullish().describe('How calls fail, where they do'),
 });
 
-/** One alert; condition and name are those of the moment it fired. */
+/** One alert, with the condition and the rule name of the moment it fired. */
 export const alertReport = report('Alert', {
   id: z.int(),
   ruleId: z.int(),

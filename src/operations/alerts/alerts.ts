@@ -1,5 +1,5 @@
-// Alert rules. Used by the admin API. A rule is checked as a whole, even when only a part of it changes. The engine of
-// the leader evaluates rules and sends notifications. The alerts are in on-call.ts.
+// Alert rules. Used by the admin API. Every change is checked with the whole rule. The engine of the leader evaluates rules and
+// sends notifications. The alerts are in on-call.ts.
 import { isDeepStrictEqual } from 'node:util';
 import {
   type AlertCondition,
@@ -31,9 +31,9 @@ export type NewAlertRule = Omit<
   'webhookUrl' | 'webhookSecrets' | 'webhookFormat' | 'webhookGrouped' | 'cooldownSeconds'
 > & {
   readonly webhookUrl?: string | null | undefined;
-  /** One secret, or two with a comma during rotation; null: the keys of the configuration sign. */
+  /** One secret, or two with a comma during rotation; null: messages are signed with the keys of the configuration. */
   readonly webhookSecret?: string | null | undefined;
-  /** null: by the host of the URL. */
+  /** null: chosen by the host of the URL. */
   readonly webhookFormat?: string | null | undefined;
   /** The same as webhookFormat. */
   readonly webhookTemplate?: string | null | undefined;
@@ -41,7 +41,7 @@ export type NewAlertRule = Omit<
   readonly cooldownSeconds?: number | undefined;
 };
 
-/** Changes of a rule; omitted fields stay as they are. */
+/** Changes of a rule; omitted fields keep their values. */
 type AlertRulePatch = {
   readonly [Field in keyof NewAlertRule]?: NewAlertRule[Field] | undefined;
 };
@@ -110,7 +110,7 @@ export class AlertOperations {
     const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
     const updated = await this.deps.audit.change(actor, async ({ alerts }, note) => {
       const before = await find(alerts, id);
-      // Changes the rule as it is in the database by then: plain SQL may have changed it meanwhile.
+      // Changes the current rule of the database, which plain SQL may have changed meanwhile.
       const after = await alerts.updateRule(id, (rule) => {
         requireVersion(alertRuleVersion(this.#report(rule)), expected);
         return this.#checked({ ...rule, ...given }, patch, rule);
@@ -135,8 +135,8 @@ export class AlertOperations {
   }
 
   /**
-   * The rule's alerts stay in the history; the next evaluation resolves one that fires. @throws CardpollError
-   * `not_found`; `conflict` when the rule does not have the expected version.
+   * The rule's alerts stay in the history; the next evaluation resolves a firing one. @throws CardpollError `not_found`;
+   * `conflict` when the rule does not have the expected version.
    */
   remove(actor: Actor, id: number, expected: ExpectedVersion = null): Promise<void> {
     return this.deps.audit.change(actor, async ({ alerts }, note) => {
@@ -155,7 +155,7 @@ export class AlertOperations {
   /** Sends the rule's webhook once, now. @throws CardpollError `not_found`; `conflict` for a rule without a webhook. */
   test(actor: Actor, id: number): Promise<WebhookTrialReport> {
     const { audit, records, tester } = this.deps;
-    // Not in turn: a receiver may take ten seconds to answer. A repeat that comes meanwhile sends a second message.
+    // Not in turn, because a receiver may take ten seconds to answer. A repeat during that time sends a second message.
     const send = async () => {
       const rule = await find(records.alerts, id);
       const { webhookUrl } = rule;
@@ -171,7 +171,7 @@ export class AlertOperations {
     return audit.kept(actor, send);
   }
 
-  /** What rules may name as their receiver, besides `standard`. */
+  /** The receivers that rules may name, in addition to `standard`. */
   receivers(): ReceiverReport[] {
     return receiverReports(this.#receivers);
   }
@@ -235,7 +235,7 @@ function withFormat<Rule extends AlertRulePatch>({ webhookTemplate, ...rule }: R
   });
 }
 
-/** The version uses only fields that every reader may see: the time of the change covers URL and secrets. */
+/** The version uses only fields that every reader may see. URL and secrets are covered by the time of the change. */
 export function alertRuleVersion(rule: AlertRuleReport): string {
   return versionOf([rule.id, openFieldsOf(rule), rule.updatedAt.getTime()]);
 }
@@ -246,13 +246,13 @@ async function find(records: AlertRecords, id: number): Promise<AlertRule> {
   return rule;
 }
 
-/** The fields of a rule for the audit trail. Of its URL only the host: all else may be secret. */
+/** The fields of a rule for the audit trail. Of its URL only the host: the rest may be secret. */
 export function alertRuleTrace(rule: AlertRuleReport) {
   const webhookUrl = rule.webhookUrl === null ? null : (receiverOf(rule.webhookUrl) ?? '…');
   return { ...openFieldsOf(rule), webhookUrl, hasWebhookSecret: rule.hasWebhookSecret };
 }
 
-/** The fields that hold no secret, one by one: what a rule gets later may be one. */
+/** The fields without secrets, listed one by one, because a future field may be a secret. */
 function openFieldsOf(rule: AlertRuleReport) {
   const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels } = rule;
   const { webhookFormat, webhookGrouped, cooldownSeconds } = rule;

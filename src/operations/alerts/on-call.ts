@@ -1,9 +1,9 @@
-// What an operator on call does about alerts: acknowledges one, retries its failed notifications, and silences
-// notifications for a time. Used by the admin API.
+// The operations on alerts for an operator on call: acknowledge one, retry its failed notifications, and silence notifications
+// for a time. Used by the admin API.
 //
-// A silenced alert is evaluated and kept in the history like any other. If it still fires when the silence ends, its
-// notification is sent then. If it resolves first, no notification is sent for either event. When the firing was already
-// sent, the resolution is always sent.
+// A silenced alert is evaluated and kept in the history like any other. If it still fires when the silence ends, its notification
+// is sent then. If it resolves first, no notification is sent for either event. When the firing was already sent, the resolution
+// is always sent.
 import { SILENCE_SECONDS_BOUNDS, type SilenceScope } from '../../domain/alerts/alert-silence.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { dated } from '../../domain/date-of.ts';
@@ -25,7 +25,7 @@ import type { OperationMeans } from '../means.ts';
 import { isWithin } from '../requirements.ts';
 import type { AlertReport, SilenceReport } from './alert-reports.ts';
 
-/** Firing alerts by rule type and task type; combinations without any are left out. */
+/** Numbers of firing alerts by rule type and task type, without empty combinations. */
 export type AlertCounts = Awaited<ReturnType<AlertHistoryOperations['counts']>>;
 
 export class AlertHistoryOperations {
@@ -38,7 +38,7 @@ export class AlertHistoryOperations {
     return { items: items.map(dated), total };
   }
 
-  /** @returns the numbers of firing alerts and of notifications still to be delivered. */
+  /** @returns the numbers of firing alerts and of undelivered notifications. */
   async counts() {
     const { alerts } = this.deps.records;
     const [kinds, pendingWebhooks] = await Promise.all([alerts.firing(), alerts.webhooks.pending()]);
@@ -91,7 +91,7 @@ async function find(records: AlertRecords, id: number): Promise<AlertHistoryItem
   });
 }
 
-/** What to silence (at least one of the three scope fields), and either for how long or until when. */
+/** The scope of a silence (at least one of three fields), and its duration or end. */
 export interface SilenceFields extends SilenceScope {
   readonly seconds: number | null;
   readonly until: Date | null;

@@ -1,4 +1,4 @@
-// Whether the URL and the secret of a rule fit its receiver. Used by alerts.ts.
+// Checks that the URL and the secret of a rule fit its receiver. Used by alerts.ts.
 import { isDeepStrictEqual } from 'node:util';
 import type { AlertRuleFields } from '../../domain/alerts/alert-rule.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from '../../domain/alerts/webhook.ts';
 import type { ReceiverReport } from './alert-reports.ts';
 
-/** What a request says about the webhook of a rule; undefined: it stays as it is. */
+/** The webhook fields of a request; undefined: unchanged. */
 export interface GivenWebhook {
   readonly webhookUrl?: string | null | undefined;
   readonly webhookSecret?: string | null | undefined;
@@ -36,7 +36,9 @@ interface Problems {
   readonly webhookSecret: string | null;
 }
 
-/** @param rule as it would be. @param before null: it is new. @returns what the receiver makes of its fields, and what is wrong. */
+/**
+ * @param rule after the change. @param before null: a new rule. @returns the fields as the receiver needs them, and the problems.
+ */
 export function fitReceiver(
   rule: AlertRuleFields,
   given: GivenWebhook,
@@ -48,7 +50,7 @@ export function fitReceiver(
   const receiver = receiverNamed(name, receivers);
   const isUnknown = receiver === undefined && name !== STANDARD;
   const webhookGrouped = rule.webhookGrouped && (receiver === undefined || !joinsByKey(receiver));
-  // What the configuration says since must not keep an operator from disabling the rule.
+  // A changed configuration must not keep an operator from disabling the rule.
   if (
     before !== null &&
     given.webhookSecret === undefined &&
@@ -58,7 +60,7 @@ export function fitReceiver(
   const former = before && webhookFormatOf(before.webhookFormat, before.webhookUrl, receivers);
   const formerUrl = ownUrl(former === null ? undefined : receiverNamed(former, receivers));
   const own = rule.notifyChannels.includes('webhook') ? ownUrl(receiver) : null;
-  // The URL that the former receiver had by itself is none for another one.
+  // The former receiver's own URL does not apply to another receiver.
   const isForeign = given.webhookUrl === undefined && url !== null && url === formerUrl;
   const rest = isForeign && !isUnknown ? null : url;
   const webhookUrl = own ?? rest;
@@ -85,7 +87,7 @@ export function fitReceiver(
           ? `must be left out: ${name} has a URL of its own`
           : null,
       webhookSecret:
-        // Otherwise a secret that cannot be read could be sent to another server.
+        // Otherwise an unreadable secret could be sent to another server.
         (tellsSecret && isKept && isMoved
           ? 'must be given again: it would be sent to another receiver'
           : null) ?? secretProblem(name, receiver, secrets),
@@ -107,7 +109,7 @@ function originOf(url: string | null | undefined): string | null {
   return url ? receiverOf(url) : null;
 }
 
-/** Keys of another format sign nothing that the receiver could check. @returns null: none fits. */
+/** The receiver could not check signatures by keys of another format. @returns null: no key fits. */
 function secretsOf(receiver: Receiver | undefined, text: string | null): readonly string[] | null {
   if (text === null) return [];
   if (receiver === undefined) return webhookSecretsIn(text);

@@ -1,5 +1,5 @@
-// The file of a card import or export: the two formats, and the text that an export makes of cards. Used by card-import.ts and
-// cards.ts. import-lines.ts cuts a file into lines, the readers make rows of them, and import-columns.ts a card of a row.
+// The two formats of a card import or export, and the text of an export. Used by card-import.ts and cards.ts. import-lines.ts
+// splits a file into lines, the readers turn them into rows, and import-columns.ts turns a row into a card.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CardImport, IMPORT_FIELDS } from '../../domain/cards/card.ts';
 import type { CardFilter } from '../../domain/cards/card-filter.ts';
@@ -19,9 +19,9 @@ export function rowReader(format: ImportFormat, ignored: Set<string> | null): Ro
 const STRETCH = 1_000;
 
 /**
- * Exports the cards that match a filter as text: CSV with the columns of an import, or one JSON object a line. Reads the next
- * cards only when the reader wants more, so memory does not depend on their number. Cards that change meanwhile appear as they
- * are when they are read. @throws the store's errors, even after the first lines.
+ * Exports the cards that match a filter as text: CSV with the columns of an import, or one JSON object per line. Reads the next
+ * cards only when the reader wants more, so memory does not depend on their number. Cards that change during the export appear in
+ * their state at reading. @throws the store's errors, even after the first lines.
  */
 export async function* exportCards(
   cards: Pick<CardRecords, 'list'>,
@@ -36,7 +36,7 @@ export async function* exportCards(
     const stretch: Awaited<ReturnType<CardRecords['list']>> = await cards.list(filter, afterId, STRETCH);
     if (stretch.cards.length > 0) yield stretch.cards.map(line).join('');
     afterId = stretch.nextAfterId;
-    // Let polls of the same process run in between.
+    // Lets polls of the same process run in between.
     await nextTurn();
   }
 }

@@ -1,9 +1,9 @@
-// Imports cards from a CSV or NDJSON stream: reads, checks and writes in chunks, in constant memory. Used by cards.ts
-// for the admin API. Reads one chunk while it writes the chunk before. A row whose number another card has is tried again in a last chunk,
+// Imports cards from a CSV or NDJSON stream: reads, checks and writes in chunks, in constant memory. Used by cards.ts for the
+// admin API. Reads one chunk while it writes the previous one. A row whose number another card has is retried in a last chunk,
 // since that card may give it up further on in the file.
 //
-// Columns and defaults are in card-file.ts. Bad rows are reported by line, and the good rows are kept. Importing
-// the same file again changes nothing.
+// Columns and defaults are in card-file.ts. Bad rows are reported by line, and the good rows are kept. Importing the same file
+// again changes nothing.
 
 import type { Readable } from 'node:stream';
 import {
@@ -34,23 +34,23 @@ import { SeenNumbers } from './seen-numbers.ts';
 
 export interface ImportOptions extends Pick<ImportChunkOptions, 'dryRun' | 'overwriteVerified' | 'month'> {
   readonly format: ImportFormat;
-  /** Of the present configs: which of the cards they select. */
+  /** The current configs, to report which cards they select. */
   readonly matcher: ConfigMatcher;
-  /** Ignores unknown columns, which are refused otherwise. */
+  /** Ignores unknown columns; otherwise they are refused. */
   readonly ignoreColumns?: boolean;
-  /** The import ends before it puts more cards over their package; default: no limit. */
+  /** The import stops before it puts more cards than this over their package; default: no limit. */
   readonly acceptOverPackage?: number;
-  /** The import ends before it writes ICCIDs that may be wrong, which are only counted otherwise. */
+  /** The import stops before it writes doubtful ICCIDs; otherwise it only counts them. */
   readonly refuseDoubtful?: boolean;
 }
 
-/** What writes the chunks. */
+/** Writes the chunks. */
 export type ChunkWriter = Pick<CardRecords, 'importChunk'>;
 
 const CHUNK_ROWS = 10_000;
 const MAX_ERRORS = 1_000;
 const MAX_DOUBTFUL = 20;
-/** Of each task type, those with most cards. */
+/** Carriers named per task type, those with the most cards. */
 const CARRIERS_NAMED = 10;
 
 /**
@@ -65,17 +65,17 @@ export async function importCards(
   return new CardImporter(cards, options).read(input);
 }
 
-/** So many rows may wait for a number that proves the decimal mark. */
+/** Most rows that wait for a number that proves the decimal mark. */
 const MOST_WAITING = 100_000;
 
 interface ImportRow {
   readonly row: CardImport;
   readonly line: number;
-  /** Its ICCID is that of an earlier row with or without the last digit. */
+  /** Its ICCID equals that of an earlier row with or without the last digit. */
   readonly isTwin: boolean;
 }
 
-/** A row whose allowance may be read in two ways; its `row` has none. */
+/** A row with an ambiguous allowance; its `row` has none. */
 interface WaitingRow extends ImportRow {
   readonly allowance: string;
 }
@@ -99,7 +99,7 @@ class CardImporter {
     roundedIccids: 0,
     twinIccids: 0,
   };
-  /** Of the cards that are kept. */
+  /** Counts of the accepted cards. */
   readonly #cardCounts = new CardCounts();
   readonly #doubtful: ImportReport['doubtful'][number][] = [];
   readonly #errors: ImportReport['errors'][number][] = [];
@@ -115,9 +115,9 @@ class CardImporter {
   readonly #vendorIds = new SeenNumbers();
   readonly #ignored = new Set<string>();
   #anyLine = false;
-  /** Rows whose number another card has so far; at most those of a chunk. */
+  /** Rows whose number another card still has; at most one chunk. */
   readonly #taken: ImportRow[] = [];
-  /** Of the chunk that was written last. */
+  /** True if the last chunk contained only new cards. */
   #wasNew = false;
   #writing: Promise<void> = Promise.resolve();
 
@@ -146,7 +146,7 @@ class CardImporter {
       await this.#write(this.#taken.splice(0), 'last');
       return this.#report();
     } finally {
-      // After an error of the input, the write in progress ends before the store is let go of.
+      // After an error of the input, the running write ends before the store is released.
       await this.#writing.catch(() => {});
     }
   }
@@ -168,7 +168,7 @@ class CardImporter {
     }
   }
 
-  /** Reads the rows that wait, if the lines so far prove how. @throws CardpollError `ambiguous_numbers` for too many */
+  /** Reads the waiting rows, if earlier lines prove their decimal mark. @throws CardpollError `ambiguous_numbers` for too many */
   async #readWaiting(line: number): Promise<void> {
     if (this.#decimalMark.proved === null) {
       if (this.#waiting.size >= MOST_WAITING) throw this.#decimalMark.refusal(line);
@@ -212,10 +212,10 @@ class CardImporter {
     };
   }
 
-  /** @param allowance of a row that waits; null: of any other. */
+  /** @param allowance of a waiting row; null: of any other row. */
   #add(row: CardImport, line: number, allowance: string | null): void {
     this.#counts.received += 1;
-    // The first row counts: by the time of the second it may be written.
+    // The first row counts, because it may be written before the second is read.
     const { cardId } = row;
     const isInHand = this.#chunk.has(cardId) || this.#waiting.has(cardId);
     const idTwice = this.#cardIds.add(String(cardId)) || isInHand;
@@ -271,7 +271,7 @@ class CardImporter {
     }
   }
 
-  /** @param found of all rows but those whose number another card has: they are noted when they are tried again. */
+  /** @param found doubts about all rows except those whose number another card has: these are noted when they are retried. */
   #noteDoubtful(rows: readonly ImportRow[], found: DoubtfulCards): void {
     this.#counts.newIccids += found.newIccids;
     const ofCards = { rounded: new Set(found.rounded), twins: new Set(found.twins) };

@@ -1,10 +1,10 @@
-// The reports of cards: one in full, a stretch of the list, and an import. Made by cards.ts and card-import.ts.
+// The reports of cards: one in full, a range of the list, and an import. Made by cards.ts and card-import.ts.
 import { z } from 'zod';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { ListedCard } from '../../store/ports/records/card-records.ts';
 import { perTaskTypeOf, type ReportOf, report } from '../report.ts';
 
-/** The compiler asks for every field. */
+/** The compiler requires every field. */
 type ListedFields = Record<keyof ListedCard, z.ZodType>;
 
 export const cardReport = report('Card', {

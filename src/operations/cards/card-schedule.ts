@@ -1,5 +1,5 @@
-// Where one card is in the schedule of each task type: the config and the ring that poll it, its place in the queue, and when it
-// is due. Found with a fixed number of look-ups by key, however many cards there are. Used by cards.ts and explain/explainer.ts.
+// The place of one card in the schedule of each task type: the config and the ring that poll it, its place in the queue, and when
+// it is due. Found with a fixed number of look-ups by key, for any number of cards. Used by cards.ts and explain/explainer.ts.
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { nextDueAt } from '../../domain/schedule/phase.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';

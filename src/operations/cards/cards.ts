@@ -43,8 +43,8 @@ export class CardOperations {
   }
 
   /**
-   * Imports cards from the bytes of a file. Rows become visible during the import; a failed or interrupted import keeps
-   * them and can be repeated. @throws CardpollError `bad_data` for a file that is not readable as `format`.
+   * Imports cards from the bytes of a file. Rows become visible during the import; a failed or interrupted import keeps them and
+   * can be repeated. @throws CardpollError `bad_data` for a file that is not readable as `format`.
    */
   async import(
     actor: Actor,
@@ -89,7 +89,7 @@ export class CardOperations {
 
   /**
    * Reads the file as an import does and writes nothing.
-   * @param onFormer gets the cards that the import would update, as they are: rows of an import that takes it back.
+   * @param onFormer gets the cards that the import would update, in their current state: rows of an import that undoes it.
    */
   async preview(
     input: Readable,
@@ -112,7 +112,7 @@ export class CardOperations {
     return new ConfigMatcher(await this.deps.records.configs.list());
   }
 
-  /** @returns the next matching cards in id order; there may be none although more follow. */
+  /** @returns the next matching cards in id order; may be empty although more follow. */
   async list(filter: CardFilter, afterId: number, limit: number): Promise<CardListReport> {
     const { cards, nextAfterId } = await this.deps.records.cards.list(filter, afterId, limit);
     return { items: cards, nextAfterId };

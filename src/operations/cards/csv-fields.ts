@@ -1,21 +1,21 @@
-// Cuts the lines of a CSV file into fields, whatever a spreadsheet made of them. Used by csv-reader.ts. A library would need the
-// whole row before it could say that a field in quotes goes on in the next line.
+// Splits the lines of a CSV file into fields, in all variants that spreadsheets write. Used by csv-reader.ts. A library would
+// need the whole row before it could report that a quoted field continues in the next line.
 //
-// The header decides what separates the fields: commas, semicolons (spreadsheets in languages with a decimal comma) or tabs. A
-// line `sep=;` before the header names it, too.
+// The separator follows from the header: commas, semicolons (spreadsheets in languages with a decimal comma) or tabs. A line
+// `sep=;` before the header also names it.
 import { RowProblem } from '../../domain/cards/card.ts';
 import { LONGEST_LINE, TOO_LONG } from './import-lines.ts';
 
 const SEPARATORS = [',', ';', '\t'] as const;
 /** "sep=;" as spreadsheets write it, with or without quotes. */
 const NAMED_SEPARATOR = /^"?sep=(.)"?$/i;
-/** ="8986..." keeps a spreadsheet from making a number of it. So does an apostrophe in front. */
+/** ="8986..." keeps a spreadsheet from converting it to a number. So does a leading apostrophe. */
 const FORMULA = /^=\s*"([^"]*)"$/;
 const IN_QUOTES = /"[^"]*("|$)/g;
 
-/** A quote where none may be. */
+/** A quote in a wrong place. */
 export class QuoteProblem extends RowProblem {
-  /** @param isUncertain whether this row or an earlier one may have been cut within a field. */
+  /** @param isUncertain this row or an earlier one may have been split within a field. */
   constructor(readonly isUncertain: boolean) {
     super('the quotes do not match');
   }
@@ -24,14 +24,14 @@ export class QuoteProblem extends RowProblem {
 export class FieldSplitter {
   #separator: string = SEPARATORS[0];
   #isNamed = false;
-  /** The fields so far of the row that goes on in the next line. */
+  /** The fields so far of a row that continues in the next line. */
   #fields: string[] = [];
-  /** The lines so far of its last field, which is in quotes; null: no row goes on. */
+  /** The lines so far of its last field, which is in quotes; null: no row continues. */
   #open: string[] | null = null;
   #length = 0;
   #anyInQuotes = false;
 
-  /** Whether the last line ended within quotes: the next one is of the same row. */
+  /** Whether the last line ended within quotes: the next one belongs to the same row. */
   get isOpen(): boolean {
     return this.#open !== null;
   }
@@ -46,8 +46,8 @@ export class FieldSplitter {
   }
 
   /**
-   * @returns the fields of the row that ends with this line, without surrounding blanks, quotes and the signs that make them text
-   * in a spreadsheet; null: the row goes on. @throws RowProblem
+   * @returns the fields of the row that ends with this line, without surrounding blanks, quotes and the signs that mark text in a
+   * spreadsheet; null: the row continues. @throws RowProblem
    */
   fields(line: string): string[] | null {
     if (this.#open !== null || line.includes('"')) return this.#scan(line);
@@ -56,7 +56,7 @@ export class FieldSplitter {
     return fields;
   }
 
-  /** Forgets the text of the row that goes on, which is too long to be one; its end is still looked for. */
+  /** Drops the text of the current row, which is too long to be one; its end is still searched. */
   dropRow(): void {
     this.#length = LONGEST_LINE + 1;
   }
@@ -73,7 +73,7 @@ export class FieldSplitter {
     }
   }
 
-  /** Takes the fields of a line. @returns whether the last one goes on in the next. */
+  /** Reads the fields of a line. @returns whether the last one continues in the next line. */
   #goesOn(line: string): boolean {
     let at = this.#open === null ? 0 : this.#takeInQuotes(line, 0);
     while (at <= line.length) {
@@ -83,7 +83,7 @@ export class FieldSplitter {
     return this.#open !== null;
   }
 
-  /** @returns where the next field begins. */
+  /** @returns the position of the next field. */
   #takePlain(line: string, at: number): number {
     const end = this.#endOfField(line, at);
     const text = asText(line.slice(at, end).trim());
@@ -92,7 +92,7 @@ export class FieldSplitter {
     return end + 1;
   }
 
-  /** @param at behind the opening quote, or where a field goes on @returns where the next field begins. */
+  /** @param at after the opening quote, or where a field continues @returns the position of the next field. */
   #takeInQuotes(line: string, at: number): number {
     const quote = closingQuote(line, at);
     this.#anyInQuotes = true;
@@ -119,14 +119,14 @@ export class FieldSplitter {
   }
 }
 
-/** @returns the first quote from there on that is not one of two; -1: there is none. */
+/** @returns the first quote from there on that is not doubled; -1: none. */
 function closingQuote(line: string, from: number): number {
   let at = line.indexOf('"', from);
   while (at !== -1 && line[at + 1] === '"') at = line.indexOf('"', at + 2);
   return at;
 }
 
-/** The one that cuts the header into most fields; names of columns contain none of them, but for those in quotes. */
+/** The separator that splits the header into the most fields; names of columns contain none, except in quotes. */
 export function separatorOf(header: string): string {
   const plain = header.replace(IN_QUOTES, '');
   const [most] = [...SEPARATORS].sort((a, b) => plain.split(b).length - plain.split(a).length);

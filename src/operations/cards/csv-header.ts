@@ -1,4 +1,4 @@
-// The first line of a CSV file: what columns it names, and what the file is if it is no CSV. Used by csv-reader.ts.
+// Reads the first line of a CSV file: its columns, or the real format if the file is not CSV. Used by csv-reader.ts.
 import { quoted } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import {
@@ -11,14 +11,14 @@ import {
 import { CR_HINT } from './import-lines.ts';
 import { isJsonList, JSON_HINT } from './ndjson-reader.ts';
 
-/** How a zip archive begins, which a workbook is, and a gzip file. */
+/** First bytes of a zip archive, which a workbook is, and of a gzip file. */
 const PACKED = ['PK\x03\x04', '\x1f'] as const;
 const IN_QUOTES = /"[^"]*("|$)/g;
 const MOST_NAMES_SHOWN = 5;
 
 const COLUMNS_HINT = `The columns are ${IMPORT_COLUMNS.join(', ')}; ${REQUIRED_COLUMNS.join(' and ')} are required. You choose the card_id, a number for each card. --ignore-columns ignores all others.`;
 
-/** @throws CardpollError for the header line of a file that is no CSV. */
+/** @throws CardpollError for the header line of a file that is not CSV. */
 export function checkIsCsv(line: string): void {
   if (PACKED.some((mark) => line.startsWith(mark)))
     throw badHeader('it is a workbook (.xlsx, .ods) or packed; save it as CSV in UTF-8, or unpack it');
@@ -54,7 +54,7 @@ export function readHeader(
   return names.map((name) => (isImportColumn(name) ? name : null));
 }
 
-/** Names the column that may be meant: `ICCID` or `SIM ICCID` for iccid, `Card ID` for card_id. */
+/** Suggests the column that may be meant: `ICCID` or `SIM ICCID` for iccid, `Card ID` for card_id. */
 function likely(column: string, unknown: readonly string[]): string {
   const name = unknown.find((one) => lettersOf(one).includes(lettersOf(column)));
   return name === undefined ? '' : `, but there is ${quoted(name)}: name it ${column}`;

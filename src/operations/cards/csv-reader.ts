@@ -1,4 +1,5 @@
-// Reads the rows of a CSV file. A line break in quotes belongs to its field, so a row may be of several lines. Used by card-file.ts.
+// Reads the rows of a CSV file. A line break in quotes belongs to its field, so a row may have several lines. Used by
+// card-file.ts.
 import { RowProblem } from '../../domain/cards/card.ts';
 import { grouped } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -9,7 +10,7 @@ import { HAS_CR, type ImportLine, type LongLine, TOO_LONG } from './import-lines
 
 export class CsvReader implements RowReader {
   readonly #splitter = new FieldSplitter();
-  /** Of each field; null for one that is ignored. */
+  /** The column of each field; null for an ignored one. */
   #columns: ReadonlyArray<ImportColumn | null> | null = null;
   #line = 0;
   rowLine = 0;
@@ -77,7 +78,7 @@ export class CsvReader implements RowReader {
   }
 }
 
-/** @returns null for a row without any value: a spreadsheet leaves such rows below its table. */
+/** @returns null for a row without any value, which spreadsheets write below a table. */
 function rowOf(fields: readonly string[], columns: ReadonlyArray<ImportColumn | null>): RawRow | null {
   if (fields.every((field) => field === '')) return null;
   if (fields.length !== columns.length) {

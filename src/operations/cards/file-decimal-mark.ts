@@ -1,9 +1,9 @@
 // The decimal mark of a file of cards, as its own numbers prove it: 12.5 and 1,024.00 prove a point, 12,5 and 1.234.567 a comma.
-// 1.024 proves nothing, and can only be read in a file whose other numbers prove one mark and not both. Used by card-import.ts.
+// 1.024 is ambiguous, and can only be read in a file whose other numbers prove one mark and not both. Used by card-import.ts.
 import { bothReadings, type DecimalMark, numberIn, readDecimal } from '../../domain/cards/decimal-text.ts';
 import { CardpollError } from '../../platform/errors.ts';
 
-/** Most numbers of a file are such, and they need no further look. */
+/** Most numbers are plain digits and need no further check. */
 const DIGITS = /^\d*$/;
 
 interface Place {
@@ -13,20 +13,20 @@ interface Place {
 
 export class FileDecimalMark {
   readonly #proofs = new Map<DecimalMark, Place>();
-  /** The first number that may be read in two ways. */
+  /** The first ambiguous number. */
   #either: Place | null = null;
 
-  /** @param column of all numbers. */
+  /** @param column the column of all numbers. */
   constructor(private readonly column: string) {}
 
-  /** null as long as no number has proved it. */
+  /** null until a number has proved it. */
   get proved(): DecimalMark | null {
     return this.#proofs.keys().next().value ?? null;
   }
 
   /**
-   * Looks at a field of the file: all numbers before the end of it must come here.
-   * @returns whether its number may be read in two ways. @throws CardpollError `ambiguous_numbers` when the file has both marks.
+   * Examines a field of the file: call it for all numbers, in order.
+   * @returns whether its number is ambiguous. @throws CardpollError `ambiguous_numbers` when the file has both marks.
    */
   isEither(field: unknown, line: number): boolean {
     if (typeof field !== 'string' || DIGITS.test(field)) return false;
@@ -38,13 +38,13 @@ export class FileDecimalMark {
     return read === 'either';
   }
 
-  /** The number of a field that may be read in two ways. @throws before a mark is proved */
+  /** The number of an ambiguous field. @throws before a mark is proved */
   numberOf(field: string): number {
     if (this.proved === null) throw new Error(`no decimal mark is proved for ${field}`);
     return numberIn(field, this.proved);
   }
 
-  /** @param line the last one that was read. */
+  /** @param line the last line that was read. */
   refusal(line: number): CardpollError {
     const { text, line: first } = this.#either ?? { text: '', line };
     const proofs = [...this.#proofs.values()].map((proof) => `'${proof.text}' in line ${proof.line}`);

@@ -1,5 +1,5 @@
-// The columns of a card import and export, and the card that the fields of a row make. Used by the readers of both formats, and
-// by card-file.ts.
+// The columns of a card import and export, and the conversion of a row's fields to a card. Used by the readers of both formats,
+// and by card-file.ts.
 import {
   CARD_DEFAULTS,
   CARD_READERS,
@@ -29,19 +29,19 @@ export const REQUIRED_COLUMNS = COLUMNS.filter(({ byDefault }) => byDefault === 
   ({ column }) => column,
 );
 
-/** The fields of one row as they are in the file: text from CSV, any JSON value from NDJSON. */
+/** The raw fields of one row: text from CSV, any JSON value from NDJSON. */
 export type RawRow = Partial<Record<ImportColumn, unknown>>;
 
 /** Reads the rows of one file. */
 export interface RowReader {
   /**
-   * Takes each line in order. @returns the row that ends with it; null when none does (a header, an empty line, a row that goes
-   * on). @throws RowProblem for a bad row, and CardpollError `bad_data` to refuse the whole file.
+   * Takes each line in order. @returns the row that ends with it; null when none does (a header, an empty line, a row that
+   * continues). @throws RowProblem for a bad row, and CardpollError `bad_data` to refuse the whole file.
    */
   read(line: ImportLine): RawRow | null;
   /** The line in which the row of the last line begins. */
   readonly rowLine: number;
-  /** Call after the last line. @throws CardpollError `bad_data` for a row that does not end. */
+  /** Call after the last line. @throws CardpollError `bad_data` for an unfinished row. */
   end(): void;
 }
 
@@ -55,7 +55,7 @@ export function ignore(names: readonly string[], ignored: Set<string> | null): v
     if (ignored !== null && ignored.size < MOST_IGNORED_NAMED) ignored.add(quoted(name));
 }
 
-/** @throws RowProblem for a field that is missing or wrong. */
+/** @throws RowProblem for a missing or wrong field. */
 export function toCardImport(raw: RawRow): CardImport {
   const card: Partial<Record<keyof CardImport, unknown>> = {};
   for (const { field, column, read, byDefault } of COLUMNS) {

@@ -1,19 +1,19 @@
-// Cuts the file of a card import into lines, in constant memory. Used by card-import.ts. csv-fields.ts puts lines together again
-// where a line break is in quotes.
+// Splits the file of a card import into lines, in constant memory. Used by card-import.ts. csv-fields.ts joins lines again where
+// a line break is in quotes.
 import type { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 
 /** Far longer than any valid row. In UTF-16 units, which are bytes for digits and names. */
 export const LONGEST_LINE = 64 * 1024;
-/** What is wrong with a longer line or row. */
+/** The problem of a longer line or row. */
 export const TOO_LONG = 'longer than 64 KiB';
 
-/** What is wrong with a row that has another line end within it. */
+/** The problem of a row with another line end inside. */
 export const HAS_CR = 'there is a CR without LF in it';
 export const CR_HINT =
   "Save the file with LF or CRLF at the ends of lines: tr '\\r' '\\n' < FILE > cards.csv";
 
-/** Of a line that is too long. */
+/** A line that is too long. */
 export interface LongLine {
   readonly text: null;
   /** Its first part, of up to 64 KiB. */
@@ -21,16 +21,16 @@ export interface LongLine {
   readonly hasQuotes: boolean;
 }
 
-/** `number` is that of the line, from 1; `text` is the line without its end (LF or CRLF). */
+/** `number` counts lines from 1; `text` is the line without its end (LF or CRLF). */
 export type ImportLine = { readonly number: number } & ({ readonly text: string } | LongLine);
 
 /**
- * Yields the lines of each piece of input together, which is much cheaper than one by one. A byte order mark is
- * dropped. The file is UTF-8, or UTF-16 if its byte order mark says so: spreadsheets save "Unicode text" like that.
+ * Yields the lines of each piece of input together, which is much cheaper than one by one. A byte order mark is removed. The file
+ * is UTF-8, or UTF-16 if its byte order mark says so: spreadsheets save "Unicode text" in that form.
  */
 export async function* readLines(input: Readable): AsyncGenerator<ImportLine[]> {
   let rest = '';
-  /** The line that is being read, if it is too long already. */
+  /** The current line, if it is already too long. */
   let long: LongLine | null = null;
   let number = 0;
 

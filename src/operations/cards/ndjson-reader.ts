@@ -1,4 +1,4 @@
-// Reads the rows of a file with one JSON object a line. Used by card-file.ts.
+// Reads the rows of a file with one JSON object per line. Used by card-file.ts.
 import { quoted, RowProblem } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { isObject, jsonFault, jsonIn } from '../../platform/json.ts';
@@ -35,7 +35,7 @@ export class NdjsonReader implements RowReader {
   end(): void {}
 }
 
-/** What the first line may show that is not empty: that its rows are not one to a line, and what to do. */
+/** Other forms that the first non-empty line may show, with the problem and the hint: rows are not one per line. */
 const OTHER_FORMS: ReadonlyArray<readonly [form: RegExp, problem: string, hint: string]> = [
   [JSON_LIST, 'it begins a JSON array', JSON_HINT],
   [/\}\s*\r\s*\{/, 'the lines of the file end in CR alone, so all are one', CR_HINT],

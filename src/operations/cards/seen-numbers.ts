@@ -1,5 +1,5 @@
-// Which card ids, iccids or vendor ids a file has named so far, in bounded memory for a file of any size: numbers that lie close
-// together, as those of a fleet do, take little more than a bit each. Used by card-import.ts to find rows that come twice.
+// Remembers the card ids, iccids or vendor ids of a file, in bounded memory for a file of any size: adjacent numbers, which a
+// fleet usually has, take little more than a bit each. Used by card-import.ts to find duplicate rows.
 
 /** Numbers with the same leading digits share a page of this many. */
 const PAGE_DIGITS = 5;
@@ -9,13 +9,13 @@ const PAGE_BYTES = 10 ** PAGE_DIGITS / 8;
 const MOST_LOOSE_IN_A_PAGE = 256;
 
 interface Bounds {
-  /** Bitmaps, of 12.5 kB each. */
+  /** Number of bitmaps, 12.5 kB each. */
   readonly mostBitmaps: number;
-  /** Numbers outside bitmaps, of some 50 bytes each. */
+  /** Number of numbers outside bitmaps, about 50 bytes each. */
   readonly mostLoose: number;
 }
 
-/** About 100 MB. A file that needs more has scattered numbers: some that come twice go unnoticed. */
+/** About 100 MB. A file that needs more has scattered numbers, and some duplicates go unnoticed. */
 const USUAL_BOUNDS: Bounds = { mostBitmaps: 6_000, mostLoose: 500_000 };
 
 export class SeenNumbers {
@@ -61,7 +61,7 @@ export class SeenNumbers {
 
 function placeOf(digits: string): { readonly key: string; readonly rest: number } {
   const end = digits.slice(-PAGE_DIGITS);
-  // Of a text that does not end in a number the page has nothing else.
+  // The page of a text that does not end in a number has no other entry.
   if (!DIGITS.test(end)) return { key: `text ${digits}`, rest: 0 };
   const rest = Number(end);
   return { key: `${digits.length} ${digits.slice(0, -PAGE_DIGITS)}`, rest };

@@ -1,5 +1,5 @@
-// What `cardpoll doctor` finds out about a daemon's surroundings and its fleet. It opens its own connections and
-// changes nothing. src/doctor.ts adds the checks that need no store.
+// The checks of `cardpoll doctor` on a daemon's surroundings and its fleet. Opens its own connections and changes nothing.
+// src/doctor.ts adds the checks that need no store.
 import { type Finding, failed, ok, skipped, warning } from '../../domain/finding.ts';
 import { fleetText } from '../../domain/fleet.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -20,15 +20,15 @@ interface DoctorSurroundings {
   readonly redisCli: string;
   readonly database: Omit<RecordStoreExpectations, 'instances'>;
   /**
-   * Checks outside the stores. @param records null when they do not answer; otherwise a source of a card to ask about
-   * @param live null when it does not answer; otherwise it knows what calls usually take
+   * Checks outside the stores. @param records null when they do not answer; otherwise the source of a card for a gateway call
+   * @param live null when it does not answer; otherwise the source of the usual duration of calls
    */
   readonly elsewhere: (records: RecordStore | null, live: LiveStore | null) => Promise<Finding[]>;
   /** Checks of the fleet; called when both stores answer and all migrations are applied. */
   readonly fleet: (stores: Stores) => Promise<Finding[]>;
 }
 
-/** @returns all findings, in a fixed order. Problems are findings, not errors. */
+/** @returns all findings, in a fixed order. Problems become findings, not errors. */
 export async function examine(around: DoctorSurroundings): Promise<Finding[]> {
   const { clock } = around;
   const records = await around.openRecords();

@@ -1,5 +1,5 @@
-// Findings that several checks make: of an error that ended a check, and of the clock of a server, compared with that of this
-// machine. Used by everything in this folder and by src/doctor.ts.
+// Findings that several checks make: about an error that ended a check, and about the clock of a server, compared with this
+// machine's. Used by everything in this folder and by src/doctor.ts.
 import { type Finding, failed, ok, unknown, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
@@ -9,7 +9,7 @@ export function failure(check: string, error: unknown, command: string | null = 
   return failed(check, messageOf(error), { hint: hintOf(error), command });
 }
 
-/** Runs a check that needs an answer of a store; without one its finding is `unknown`. */
+/** Runs a check that needs a store; if the store does not answer, its finding is `unknown`. */
 export async function answered(check: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await look();

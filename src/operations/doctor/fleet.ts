@@ -69,7 +69,7 @@ async function aliveFindings(
     : found;
 }
 
-/** Which instances are alive, and whether they run one version. */
+/** The live instances, and whether they run one version. */
 export function instanceFindings(instances: readonly InstanceInfo[]): Finding[] {
   const check = 'instances';
   if (instances.length === 0) return [skipped(check, 'no instance is alive')];
@@ -84,7 +84,7 @@ export function instanceFindings(instances: readonly InstanceInfo[]): Finding[] 
   ];
 }
 
-/** What became of the messages to those who watch from outside; none without alerts.heartbeat_url, or without a leader. */
+/** The state of the outgoing heartbeats; no finding without alerts.heartbeat_url, or without a leader. */
 function heartbeatFindings(instances: readonly InstanceInfo[]): Finding[] {
   return instances.flatMap(({ outsideHeartbeat }) => {
     if (outsideHeartbeat === null) return [];
@@ -144,7 +144,7 @@ async function stopModeFindings(records: RecordStore, settings: StopSettings): P
   ];
 }
 
-/** Who set the mode, when and why, and whether the setting says otherwise. */
+/** Who set the mode, when and why, and whether the setting differs. */
 function originOf({ setMode }: StopFigures, setting: StopSettings): string {
   if (setMode === null) return ', by the setting stops.mode';
   const { by, sinceMs, reason, mode } = setMode;
@@ -181,7 +181,7 @@ export async function ringSampleFindings(
   let { places, missing } = await lookUp(live, records, cards);
   if (missing.size > 0) {
     await settle();
-    // Read again: some may be deleted by now.
+    // Read again, because some may be deleted by now.
     ({ missing } = await lookUp(live, records, await records.cards.byIds([...missing])));
   }
   if (missing.size === 0)

@@ -20,9 +20,9 @@ const LEAST_VERSION = '6.2';
 const RING_BYTES_A_CARD = 3 * 6;
 const CACHE_BYTES_A_CARD = 80;
 const MEMORY_PERCENT = { warningAbove: 80, failedAbove: 95 };
-/** Bursts of the schedule need the rest. */
+/** Bursts of the schedule need the rest of the thread's time. */
 const BUSY_PERCENT = 70;
-/** For so long the load is measured. */
+/** Length of the load measurement. */
 const LOAD_MS = 1_000;
 const MIB = 1_048_576;
 
@@ -73,12 +73,15 @@ export async function liveStoreFindings(
   ];
 }
 
-/** What one of so many servers may have to hold: the rings of all task types may be on it (docs/scaling.md), the cache is spread. */
+/**
+ * Memory for each card on one of several servers: the rings of all task types may be on it (docs/scaling.md), the cache is
+ * spread.
+ */
 export function bytesACardOn(servers: number): number {
   return RING_BYTES_A_CARD + CACHE_BYTES_A_CARD / Math.max(1, servers);
 }
 
-/** Whether a server of this size is too full with so many bytes, by the judgement of `redis memory`. */
+/** Whether a server of this size is too full with this many bytes, by the rule of `redis memory`. */
 export function isTooFull(bytes: number, limitBytes: number): boolean {
   return (100 * bytes) / limitBytes > MEMORY_PERCENT.warningAbove;
 }
@@ -102,7 +105,7 @@ function fullestFirst(servers: readonly LiveServer[], neededBytes: number | null
   return [...servers].sort((a, b) => share(b) - share(a));
 }
 
-/** Of several servers, the worst finding is shown, the first of those that are as bad. */
+/** For several servers the worst finding is shown, the first of equal ones. */
 function worst(findings: readonly Finding[]): Finding {
   const order: readonly Finding['status'][] = ['failed', 'unknown', 'warning', 'ok', 'skipped'];
   const [first] = [...findings].sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
@@ -150,7 +153,7 @@ function memoryFinding({ address, usedBytes, limitBytes }: LiveServer, neededByt
   return judge(check, detail, remedy);
 }
 
-/** Of the busiest server. Redis runs all commands on one thread: that thread is full long before its machine is. */
+/** Judges the busiest server. Redis runs all commands on one thread, which is full long before its machine is. */
 function loadFinding(
   before: readonly LiveServer[],
   servers: readonly LiveServer[],
@@ -174,7 +177,7 @@ function loadFinding(
   }
   const detail = `its thread is ${percent} % busy`;
   if (percent < 1) return ok(LOAD, detail);
-  // One second says little of a small share.
+  // A measurement of one second is inexact for a small share.
   const times = percent < 10 ? 'more than 10' : `about ${(100 / percent).toFixed(1)}`;
   const full = `${detail}, full at ${times} times this load`;
   if (percent <= BUSY_PERCENT) return ok(LOAD, full);

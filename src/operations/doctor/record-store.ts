@@ -18,7 +18,7 @@ const LEAST_MAJOR_VERSION = 14;
 const MONTHS_AHEAD = 3;
 /** Normal transactions are far shorter: a batch of results takes milliseconds, a chunk of an import seconds. */
 const OPEN_LONG_MS = 300_000;
-/** Where the time is not known. A busy fleet makes so many transactions within the hour. */
+/** Used if the time is unknown. A busy fleet makes this many transactions within the hour. */
 const MANY_TRANSACTIONS = 10_000;
 const RIGHTS = 'postgresql rights';
 const CHECKS = [
@@ -182,7 +182,7 @@ async function migrationFinding(records: RecordStore): Promise<[Finding, boolean
   }
 }
 
-/** Only the leader makes partitions: workers and the API of a fleet may have a user that does not. */
+/** Only the leader creates partitions: workers and the API of a fleet may have a user without that right. */
 export function rightsFinding({ role, always, monthly }: LackedRights): Finding {
   const [needed] = always;
   if (needed !== undefined) {
@@ -196,7 +196,7 @@ export function rightsFinding({ role, always, monthly }: LackedRights): Finding 
   });
 }
 
-/** The leader creates the partitions. The usage of a month without one cannot be written. */
+/** The leader creates the partitions. The usage of a month without a partition cannot be written. */
 function partitionFinding({ usageMonths }: RecordServer, calendar: MonthCalendar, nowMs: number): Finding {
   const check = 'usage partitions';
   const present = calendar.monthOf(nowMs);
@@ -215,14 +215,14 @@ function partitionFinding({ usageMonths }: RecordServer, calendar: MonthCalendar
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** When the schema was made. */
+/** When the schema was created. */
 async function madeAt({ migrations }: RecordStore): Promise<number> {
   return Math.min(...(await migrations.status()).flatMap(({ appliedAtMs }) => appliedAtMs ?? []));
 }
 
 /**
- * What a fleet adds without end are its usage records: as many a day as in the fullest month. How much its disk has left is
- * not known here.
+ * Usage records are the only data that a fleet adds without end: per day as many as in the fullest month. The free space of its
+ * disk is unknown here.
  */
 function sizeFinding(
   { databaseBytes, usageRecords }: RecordServer,

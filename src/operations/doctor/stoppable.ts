@@ -1,6 +1,6 @@
-// Says where no card over its package can ever be stopped, because of the gateway's profile or the polling configs: a card that
-// is never judged is over its package nowhere, so no other number shows it. Used by the doctor and, at the start, by
-// src/wiring.ts.
+// Finds configurations under which no card over its package can ever be stopped, because of the gateway's profile or the polling
+// configs. A card that is never judged is nowhere over its package, so no other number shows this. Used by the doctor and, at the
+// start, by src/wiring.ts.
 import { type Finding, ok, warning } from '../../domain/finding.ts';
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import type { GatewayFacts } from '../../domain/limits/rate-limit.ts';
@@ -9,7 +9,7 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 
 const CHECK = 'stops possible';
 
-/** What a stop needs: a reading of the usage, one of the status, and the call itself. */
+/** The interfaces that a stop needs: a reading of the usage, one of the status, and the call itself. */
 const NEEDED: readonly InterfaceName[] = ['flow', 'card_status', 'stop'];
 const POLLED: readonly TaskType[] = ['carddata', 'package'];
 

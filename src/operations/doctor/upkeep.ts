@@ -1,6 +1,6 @@
-// Checks of what an operator sets and keeps up: polling configs that the rate limits allow, alert rules and the cleanup, whose
-// absence is noticed only when they are needed, and admin tokens of the configuration, which expire. Used by fleet.ts, also
-// before the first start, so the check of the rate limits reads the records only; for the tokens, by src/doctor.ts.
+// Checks of everything that an operator sets up and maintains: polling configs that the rate limits allow; alert rules and the
+// cleanup, whose absence shows only when they are needed; and admin tokens of the configuration, which expire. Used by fleet.ts,
+// also before the first start, so the check of the rate limits reads the records only; for the tokens, by src/doctor.ts.
 import { Cron } from 'croner';
 import type { AdminToken } from '../../domain/admin-token.ts';
 import type { AlertRule } from '../../domain/alerts/alert-rule.ts';
@@ -29,7 +29,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { tooFrequent } from '../schedule/configs.ts';
 
-/** A run that is missed while no leader is alive is skipped. One such run of a daily schedule is no reason to warn. */
+/** A run that is missed while no leader is alive is skipped. One missed run of a daily schedule is no reason to warn. */
 const CLEANUP_OVERDUE_MS = 2 * 86_400_000;
 const RULES_LOOKED_AT = 1_000;
 
@@ -38,7 +38,7 @@ interface UpkeepFacts {
   readonly timeZone: string;
   /** Cron expression in that time zone, or `off`. */
   readonly cleanupSchedule: string;
-  /** Of this configuration. */
+  /** The receivers of this configuration. */
   readonly receivers: Receivers;
 }
 
@@ -61,7 +61,7 @@ export async function alertFindings(
   return unheard.length > 0 ? unheard : [notifyingFinding(items, total)];
 }
 
-/** Why messages of the rule cannot be made; null: they can. */
+/** Why messages of the rule cannot be made; null: no problem. */
 function receiverProblem(rule: AlertRule, receivers: Receivers): string | null {
   if (!rule.notifyChannels.includes('webhook')) return null;
   const name = webhookFormatOf(rule.webhookFormat, rule.webhookUrl, receivers);
@@ -180,7 +180,7 @@ export function tokenFindings(tokens: ReadonlyArray<Omit<AdminToken, 'hash'>>, n
 
 const RATE_CHECK = 'rate limits';
 
-/** Can the polling configs be met with the rate limits? @returns no finding without a limit. */
+/** Checks whether the rate limits allow the polling configs. @returns no finding without a limit. */
 export async function rateLimitFindings(
   records: Pick<RecordStore, 'configs' | 'cards'>,
   { rateLimits: limits, offers, cardsPerCall }: GatewayFacts,
@@ -196,7 +196,7 @@ export async function rateLimitFindings(
   return [...met, ...stopTimeFindings(limits, offers)];
 }
 
-/** As the start logs it (`stop_within_s`). Below a second it is no matter of the rate limits. */
+/** The same figure as the start logs (`stop_within_s`). A time below a second does not depend on the rate limits. */
 function stopTimeFindings(limits: readonly RateLimit[], offers: GatewayFacts['offers']): Finding[] {
   const seconds = stopWithinSeconds(callLimitsOf(limits));
   if (seconds < 1 || !offers('stop')) return [];
@@ -214,7 +214,7 @@ function frequentFindings(configs: readonly PollingConfig[], limits: readonly Ra
   });
 }
 
-/** As if each type polled all cards at its longest interval: the least that is needed, whatever each config selects. */
+/** Assumes that each type polls all cards at its longest interval: the least demand, whatever each config selects. */
 function shortFindings(
   configs: readonly PollingConfig[],
   cards: number,

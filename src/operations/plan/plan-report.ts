@@ -1,4 +1,4 @@
-// The report of a plan: what a fleet of another size, or with other intervals, would take. Made by plan.ts.
+// The report of a plan: the requirements of a fleet of another size, or with other intervals. Made by plan.ts.
 import { z } from 'zod';
 import { type ReportOf, report, taskType } from '../report.ts';
 

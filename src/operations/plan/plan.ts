@@ -1,8 +1,8 @@
-// What a fleet of another size, or with other intervals, would take: THE computation of `cardpoll plan`. It answers from what was
-// measured, and says of everything else that it is not known. Used by plans.ts, which reads the facts. Pure.
+// The requirements of a fleet of another size, or with other intervals: THE computation of `cardpoll plan`. It uses only
+// measurements, and reports everything else as unknown. Used by plans.ts, which reads the facts. Pure.
 //
-// A limit follows from Little's law, as the advisor computes it (src/health/advisor.ts). That calls take no longer when there are
-// more of them is an assumption, and the report says so.
+// A limit follows from Little's law, as the advisor computes it (src/health/advisor.ts). It assumes that calls do not become
+// slower when there are more of them, and the report says so.
 import type { CardsPerCall } from '../../domain/gateway-interface.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { countsCalls, rateWords } from '../../domain/limits/rate-limit.ts';
@@ -17,26 +17,26 @@ import type { PaceLimit } from '../../store/ports/live/pace.ts';
 import { bytesACardOn, isTooFull } from '../doctor/live-store.ts';
 import type { PlanReport } from './plan-report.ts';
 
-/** Of all cards, those that exist and those that are planned. */
+/** Bounds of the number of cards, existing and planned ones together. */
 export const PLANNED_CARDS_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
 
 export interface PlannedTask {
   readonly taskType: TaskType;
   readonly offered: boolean;
-  /** The enabled ones; members null: the ring is not built. */
+  /** The enabled configs; members null: the ring is not built. */
   readonly configs: ReadonlyArray<{
     readonly id: number;
     readonly intervalSeconds: number;
     readonly members: number | null;
   }>;
-  /** What a poll takes, over the last seconds and over the last day with polls; null: none was measured. */
+  /** Duration of a poll, over the last seconds and over the last day with polls; null: not measured. */
   readonly callMs: number | null;
   readonly usualMs: number | null;
   readonly maxConcurrency: number;
   readonly effectiveConcurrency: number;
-  /** Successful polls a second in the best minute of the last hour; null: none was measured. */
+  /** Successful polls a second in the best minute of the last hour; null: not measured. */
   readonly bestPerSecond: number | null;
-  /** Shortest interval that the gateway allows for one card; 0: any. */
+  /** Shortest interval that the gateway allows for one card; 0: no limit. */
   readonly leastIntervalSeconds: number;
 }
 
@@ -46,7 +46,7 @@ export interface PlanFacts {
   readonly tasks: readonly PlannedTask[];
   readonly limits: readonly PaceLimit[];
   readonly cardsPerCall: CardsPerCall;
-  /** gateway.max_concurrency; null: none. */
+  /** gateway.max_concurrency; null: no ceiling. */
   readonly ceiling: number | null;
   /** The number of servers, and the fullest one. */
   readonly redis: {
@@ -54,37 +54,37 @@ export interface PlanFacts {
     readonly usedBytes: number | null;
     readonly limitBytes: number | null;
   };
-  /** null: not known. */
+  /** null: unknown. */
   readonly databaseBytes: number | null;
   /** Live instances that poll. */
   readonly workers: ReadonlyArray<{ readonly cpuPercent: number | null }>;
-  /** As of a task type, of the whole fleet in one minute. */
+  /** As for a task type, for the whole fleet in one minute. */
   readonly bestPerSecond: number | null;
   /** Polls of the whole fleet, over the last five minutes. */
   readonly polledPerSecond: number;
 }
 
 export interface PlanRequest {
-  /** All cards, or the change of their number; both null: as many as there are. */
+  /** The number of all cards, or its change; both null: unchanged. */
   readonly cards: number | null;
   readonly add: number | null;
   readonly intervals: ReadonlyArray<{ readonly taskType: TaskType; readonly seconds: number }>;
 }
 
-/** In a smaller database its empty tables count more than the cards. */
+/** In a smaller database the empty tables outweigh the cards. */
 const LEAST_CARDS_MEASURED = 10_000;
 
-/** A fleet that keeps up polls a little less than it needs in some minutes, and some polls fail. */
+/** Even a fleet that keeps up polls a little less than it needs in some minutes, and some polls fail. */
 const NEARLY = 1.1;
 
 interface Findings {
   readonly needs: string[];
-  /** What leaves the verdict open. */
+  /** Facts that leave the verdict open. */
   readonly open: string[];
   readonly notKnown: string[];
 }
 
-/** @throws CardpollError `invalid` for a number of cards that is out of bounds. */
+/** @throws CardpollError `invalid` for a number of cards out of bounds. */
 export function planOf(facts: PlanFacts, request: PlanRequest): PlanReport {
   const cards = plannedCards(facts.cards, request);
   const factor = cards === facts.cards ? 1 : facts.cards === 0 ? null : cards / facts.cards;
@@ -145,7 +145,7 @@ function outOfBounds(field: string, message: string): CardpollError {
   });
 }
 
-/** @param unproven number of instances that may be too few: no such pace was measured. null: none. */
+/** @param unproven number of instances that may be too few, because no such pace was measured. null: none. */
 function verdictOf({ needs, open }: Findings, unproven: number | null): Pick<PlanReport, 'verdict' | 'text'> {
   const enough = `whether ${countWords(unproven ?? 0, 'instance is', 'instances are')} enough is not known`;
   const instances = unproven === null ? '' : `; ${unproven === 0 ? 'no instance polls now' : enough}`;
@@ -156,7 +156,7 @@ function verdictOf({ needs, open }: Findings, unproven: number | null): Pick<Pla
 
 type Demand = ReturnType<typeof demandOf>;
 
-/** Polls a second, now and as planned. @param factor of the cards of each config; null: not known. */
+/** Polls a second, now and as planned. @param factor for the cards of each config; null: unknown. */
 function demandOf(task: PlannedTask, { intervals }: PlanRequest, factor: number | null) {
   const { taskType, configs, offered } = task;
   const seconds = intervals.find((one) => one.taskType === taskType)?.seconds ?? null;
@@ -233,7 +233,7 @@ function planTask(
   };
 }
 
-/** Calls of polls: those that stop and resume cards come on top. */
+/** Counts the calls of polls; calls that stop and resume cards are additional. */
 function rateLimitsOf(demands: readonly Demand[], { limits, cardsPerCall }: PlanFacts, { needs }: Findings) {
   return limits.map((limit) => {
     const counted = demands.filter(({ taskType }) => countsCalls(limit, TASKS[taskType].interface));

@@ -1,4 +1,4 @@
-// Plans: reads the facts that a plan is computed from (plan.ts). Used by the admin API and, through it, by the command line.
+// Plans: reads the facts for a plan (plan.ts). Used by the admin API and, through it, by the command line.
 import type { CardsPerCall } from '../../domain/gateway-interface.ts';
 import { callLimitsOf, leastIntervalSeconds } from '../../domain/limits/rate-limit.ts';
 import { sum } from '../../domain/numbers.ts';
@@ -17,14 +17,14 @@ const HOUR_MS = 3_600_000;
 interface PlanMeans extends Pick<OperationMeans, 'health' | 'live' | 'records' | 'offers' | 'rateLimits'> {
   readonly cardTotal: CardTotal;
   readonly cardsPerCall: CardsPerCall;
-  /** gateway.max_concurrency; null: none. */
+  /** gateway.max_concurrency; null: no ceiling. */
   readonly maxConcurrency: number | null;
 }
 
 export class PlanOperations {
   constructor(private readonly deps: PlanMeans) {}
 
-  /** @throws CardpollError `unavailable` when a store that is needed does not answer. */
+  /** @throws CardpollError `unavailable` when a required store does not answer. */
   async facts(): Promise<PlanFacts> {
     const { health, live, records, offers, rateLimits } = this.deps;
     const { nowMs, tasks, instances, init, rateLimits: states } = await health.judge();
@@ -43,7 +43,7 @@ export class PlanOperations {
         taskType,
         offered: offers(TASKS[taskType].interface),
         configs: enabledOf(taskType, configs, rings),
-        // While the gateway is slow, what is usual counts, as for the advisor: no limit is made for an outage.
+        // While the gateway is slow, the usual duration counts, as for the advisor: an outage must not determine a limit.
         callMs: reasons.some(({ code }) => code === 'gateway_slow' || code === 'carrier_slow')
           ? null
           : metrics.now.callMs,
@@ -53,7 +53,7 @@ export class PlanOperations {
         bestPerSecond: bestOf([taskType], samples, nowMs),
         leastIntervalSeconds: leastIntervalSeconds(rateLimits, TASKS[taskType].interface),
       })),
-      // Those in force; as long as no instance has asked by any, those of this process.
+      // The limits in force; while no instance has requested any, the limits of this process.
       limits: states.length > 0 ? states : callLimitsOf(rateLimits),
       cardsPerCall: this.deps.cardsPerCall,
       ceiling: this.deps.maxConcurrency,
@@ -87,7 +87,7 @@ function enabledOf(
     });
 }
 
-/** Of these types together. A sample of the future is from before the clock was set back. */
+/** The best pace of these types together. A sample of the future dates from before the clock was set back. */
 function bestOf(types: readonly TaskType[], samples: readonly HistorySample[], nowMs: number): number | null {
   const rates = samples.flatMap(({ atMs, tasks }) => {
     const succeeded = types.flatMap((taskType) => {

@@ -1,8 +1,8 @@
-// Polling configs: read, create, change and remove, and their problems in words for their operator. Used by the admin API.
-// Running daemons watch the records and apply a change within half a second; nothing here sends it to them.
+// Polling configs: read, create, change and remove, and describe their problems for the operator. Used by the admin API. Running
+// daemons watch the records and apply a change within half a second; nothing is sent to them.
 //
-// A card that several configs match is polled by the config with the highest priority, then the lowest id. Removing or
-// disabling the last config of a task type is allowed: then no card is polled for that type.
+// A card that several configs match is polled by the config with the highest priority, then the lowest id. Removing or disabling
+// the last config of a task type is allowed: then no card is polled for that type.
 
 import type { Actor } from '../../domain/audit.ts';
 import { notOfferedWords } from '../../domain/gateway-interface.ts';
@@ -39,9 +39,9 @@ interface Schedule {
   readonly rings: readonly RingState[];
   /** By the live store's clock, which dates the rings. */
   readonly nowMs: number;
-  /** How long a card waits that comes due; null: none is polled. */
+  /** How long a card that comes due waits; null: no cards are polled. */
   readonly waitMs: Readonly<Record<TaskType, number | null>>;
-  /** Polls a second that the limit in force allows; null: not known, none of the last seconds succeeded. */
+  /** Polls a second that the limit in force allows; null: unknown, because no poll of the last seconds succeeded. */
   readonly perSecond: Readonly<Record<TaskType, number | null>>;
 }
 
@@ -86,7 +86,7 @@ export class ConfigOperations {
       const before = (await configs.list()).find((config) => config.id === id);
       if (before === undefined) throw unknown(id);
       requireVersion(configVersion(before), expected);
-      // A config that was too frequent before may still be renamed or disabled.
+      // A config that was already too frequent may still be renamed or disabled.
       if (patch.intervalSeconds !== undefined || patch.taskType !== undefined) {
         this.#requireAllowed({ ...before, ...patch });
       }
@@ -136,7 +136,7 @@ export class ConfigOperations {
       schedule === null || ring === undefined || waitMs === null
         ? null
         : achievedIntervalMsOf(ring, schedule.nowMs, waitMs);
-    // A ring that is new, or being built again, holds a part of its cards: how many it polls is not known yet.
+    // A new ring, or one that is being rebuilt, holds only a part of its cards, so their number is still unknown.
     const members = ring?.loaded === true && ring.building === null ? ring.members : null;
     return {
       ...config,
@@ -176,7 +176,7 @@ export class ConfigOperations {
   }
 }
 
-/** The version covers what a change can affect, not the results of polling. */
+/** The version covers the changeable fields, not the results of polling. */
 export function configVersion(config: PollingConfig): string {
   const { id, name, taskType, cardCondition, carrierId, intervalSeconds, priority, status } = config;
   return versionOf([id, name, taskType, cardCondition, carrierId, intervalSeconds, priority, status]);
@@ -194,11 +194,11 @@ function unknown(id: number): CardpollError {
 
 interface ConfigSurroundings extends Pick<OperationMeans, 'rateLimits' | 'offers'> {
   readonly all: readonly PollingConfig[];
-  /** Number of members of the config's ring; null if not known (yet). */
+  /** Number of members of the config's ring; null if unknown (so far). */
   readonly members: number | null;
 }
 
-/** Refuses nothing: configs may be created step by step, and with plain SQL. */
+/** Only describes problems and refuses nothing: configs may be created step by step, and with plain SQL. */
 export function problemsOf(
   config: PollingConfig,
   { all, members, rateLimits, offers }: ConfigSurroundings,
@@ -222,10 +222,13 @@ export function problemsOf(
   return problems;
 }
 
-/** Up to this multiple of what the limit allows, the measurement may be off. The command line asks above the same. */
+/** Up to this multiple of the limit's capacity, the measurement may be wrong. The command line asks above the same multiple. */
 const FAR_OVER = 2;
 
-/** Says of the configs that demand most that all of their task type need far more than can be polled; in the answer of a change, too. */
+/**
+ * Warns, for the configs with the highest demand, that their task type needs far more polls than are possible; also in the answer
+ * to a change.
+ */
 function demandProblems(
   config: PollingConfig,
   all: readonly PollingConfig[],
@@ -257,7 +260,7 @@ export function tooFrequent(
   return `must be at least ${least}: gateway.rate_limits allows one poll of a card by ${interfaceName} every ${least} s`;
 }
 
-/** @returns configs that win over this one and together take all its cards; none when some cards are left for it. */
+/** @returns configs that win over this one and together take all its cards; empty when some cards are left for it. */
 function coveringConfigs(config: PollingConfig, all: readonly PollingConfig[]): PollingConfig[] {
   const winners = new ConfigMatcher(all)
     .winnersOver(config)

@@ -1,4 +1,4 @@
-// Runs that resume stopped cards: previews and makes them, shows their progress, cancels them. Used by the admin API. The
+// Runs that resume stopped cards: previews and creates them, shows their progress, cancels them. Used by the admin API. The
 // workers carry them out.
 import type { Actor } from '../../domain/audit.ts';
 import { dated } from '../../domain/date-of.ts';
@@ -11,7 +11,10 @@ import type { OperationMeans } from '../means.ts';
 import { type CardList, findCard, requireOffered, wrongCards } from '../requirements.ts';
 import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
 
-/** A list of cards, what cardpoll stopped since a time, or what it stopped and is within its package by now; null: not given. */
+/**
+ * A list of cards, the cards that cardpoll stopped since a time, or the stopped cards that are now within their package; null:
+ * not given.
+ */
 interface ResumeCriteria {
   readonly cardIds: CardList | null;
   readonly sinceMs: number | null;
@@ -41,7 +44,7 @@ export class ResumeOperations {
 
   /** Cards that wait in another run are skipped. @throws CardpollError `invalid`; `conflict` if no resume is offered. */
   create(actor: Actor, criteria: ResumeCriteria, given: ResumeOrder): Promise<ResumeRunReport> {
-    // A card that is within its package is stopped by the first reading that is not.
+    // A card that is within its package is stopped again by the first reading that is over it.
     const order = criteria.within === true ? { ...given, stopAgain: true } : given;
     return this.#create(actor, () => this.#select(criteria), order);
   }
@@ -67,7 +70,7 @@ export class ResumeOperations {
     return runs.map((run) => reportOf(run, waitsFor));
   }
 
-  /** Calls that are being made end normally. @throws CardpollError `not_found`; `conflict` for a run that has ended. */
+  /** Calls in flight end normally. @throws CardpollError `not_found`; `conflict` for a run that has ended. */
   async cancel(actor: Actor, id: string): Promise<ResumeRunReport> {
     const run = await this.deps.audit.change(actor, async ({ resumes }, note) => {
       const before = required(id, await resumes.find(id));
@@ -123,7 +126,7 @@ export class ResumeOperations {
     return reportOf(run, isOpen(run) ? await this.#waitsFor() : null);
   }
 
-  /** Why no card is resumed at present; null: nothing is known to hold them back. */
+  /** Why no card is resumed at present; null: no known cause. */
   async #waitsFor(): Promise<string | null> {
     if (!this.deps.offers('start')) return notOfferedWords('start');
     try {
@@ -144,7 +147,7 @@ export class ResumeOperations {
       const since = new Date(breaker.sinceMs).toISOString();
       return `the breaker of ${breaker.interface} is open since ${since}: ${breaker.reason}`;
     } catch (error) {
-      // The run is in the records, so it is shown although the live store is away.
+      // The run is in the records, so it is shown even when the live store is down.
       if (!(error instanceof CardpollError && error.kind === 'unavailable')) throw error;
       return error.message;
     }

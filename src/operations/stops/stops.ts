@@ -1,5 +1,5 @@
-// Stops of cards: lists them, decides about those that are held, and orders the stop of one card. And the mode of stops:
-// whether cards over their package are stopped, or it is only recorded which would be. Used by the admin API.
+// Stops of cards: lists them, releases or dismisses held ones, and orders the stop of one card. Also the mode of stops: whether
+// cards over their package are stopped, or cardpoll only records which would be. Used by the admin API.
 import type { Actor } from '../../domain/audit.ts';
 import { dated } from '../../domain/date-of.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
@@ -37,7 +37,7 @@ interface StopMeans extends Pick<OperationMeans, 'records' | 'audit' | 'offers' 
   readonly stops: StopSettings;
 }
 
-/** Stops that were not called and that an operator decides about: those of a list, or all. */
+/** Uncalled stops for an operator's decision: those of a list, or all. */
 interface HeldStops {
   readonly cardIds?: CardList | undefined;
   readonly all?: true | undefined;
@@ -47,7 +47,7 @@ interface HeldStops {
 type Verb = 'release' | 'dismiss';
 
 interface Decided {
-  /** Stops; a card may have one of each month. */
+  /** Number of stops; a card may have one in each month. */
   readonly count: number;
   readonly notHeld: readonly number[];
 }
@@ -60,8 +60,8 @@ export class StopOperations {
   }
 
   /**
-   * Sets the mode for the whole fleet, in force on every instance within a second. Mode enforce also accepts a jump of
-   * the readings. @throws CardpollError `conflict` when it is not in the version expected.
+   * Sets the mode for the whole fleet, in force on every instance within a second. Mode enforce also accepts a jump of the
+   * readings. @throws CardpollError `conflict` when the mode does not have the expected version.
    */
   setMode(actor: Actor, mode: StopMode, reason: string, expected: ExpectedVersion): Promise<StopModeReport> {
     return this.deps.audit.change(actor, async (records, note) => {
@@ -69,7 +69,7 @@ export class StopOperations {
       requireVersion(modeVersion(before), expected);
       await records.stopControl.setMode(mode, actor.name, reason);
       const after = await this.#modeOf(records);
-      // Not by the jump of before: the leader may have found another one since then.
+      // Not by the earlier jump: the leader may have found another one since then.
       const accepts = after.jump !== null && after.jump.acceptedAt?.getTime() === after.since?.getTime();
       note({
         action: 'stops.mode',
@@ -87,7 +87,7 @@ export class StopOperations {
     return { items: items.map(dated), total };
   }
 
-  /** Lets held stops go on. @throws CardpollError `invalid`; `conflict` in mode observe, or if no stop is offered. */
+  /** Releases held stops. @throws CardpollError `invalid`; `conflict` in mode observe, or if no stop is offered. */
   async release(actor: Actor, held: HeldStops): Promise<ReleaseReport> {
     const cardIds = cardsOf(held);
     requireOffered(this.deps.offers, 'stop');
@@ -96,8 +96,8 @@ export class StopOperations {
   }
 
   /**
-   * Takes a release back: its stops that were not called are held again. @throws CardpollError `conflict` when all were called, or are
-   * decided otherwise.
+   * Undoes a release: its stops that were not called are held again. @throws CardpollError `conflict` when all were called, or
+   * were decided in another way.
    */
   async holdAgain(actor: Actor, object: string, released: StopDecision, sinceMs: number): Promise<void> {
     for (let step = 0; ; step += 1) {
@@ -127,7 +127,7 @@ export class StopOperations {
     }
   }
 
-  /** Gives stops up that were not called: held, observed, released or ordered; in any mode. @throws CardpollError `invalid`. */
+  /** Dismisses uncalled stops: held, observed, released or ordered; in any mode. @throws CardpollError `invalid`. */
   async dismiss(actor: Actor, held: HeldStops): Promise<DismissReport> {
     const { count, notHeld } = await this.#decide('dismiss', actor, cardsOf(held), held.reason);
     return { dismissed: count, notHeld };
@@ -175,10 +175,10 @@ export class StopOperations {
     );
   }
 
-  /** In steps, each of which is a turn of its own: a repeat goes on with the step that was not made. */
+  /** In steps, each a separate turn: a repeat continues with the first step that was not made. */
   async #decide(verb: Verb, actor: Actor, cardIds: CardList | null, reason: string): Promise<Decided> {
     const decided = { count: 0, notHeld: [] as number[] };
-    // How many there were at first. Those that are held meanwhile need not be waited for.
+    // The initial number, because stops that are held meanwhile need not be waited for.
     let held = 0;
     let enough = Number.POSITIVE_INFINITY;
     for (let from = 0; cardIds === null ? decided.count < enough : from < cardIds.length; from += STEP) {
@@ -188,7 +188,7 @@ export class StopOperations {
         if (isFirst && verb === 'release') await this.#requireEnforce(records);
         const waiting = isFirst ? await records.stopControl.read() : { held, observed: 0 };
         const made = await decideStep(records.stops, verb, ids, { by: actor.name, reason });
-        // One entry for the request. What changes nothing leaves no trace.
+        // One entry for the request. A request without effect leaves no trace.
         if (decided.count === 0 && made.count > 0) {
           note({
             action: `stops.${verb}`,
@@ -200,7 +200,7 @@ export class StopOperations {
             after: { cards: cardIds?.length ?? 'all', reason },
           });
         }
-        // None may also mean that the hold of those of this step ended just now.
+        // Zero may also mean that the holds of this step's stops have just ended.
         const isLast =
           made.count === 0 && (verb === 'dismiss' || (await records.stopControl.read()).held === 0);
         return { ...made, held: waiting.held, isLast };
@@ -215,7 +215,7 @@ export class StopOperations {
   }
 }
 
-/** By which an operator compares what is shown with what was. */
+/** A sample by which an operator compares the readings before and after. */
 async function sampleOf(stopControl: Control['stopControl']) {
   const over = await stopControl.overSinceJump();
   return over.slice(0, SAMPLED).map(({ cardId, carrierId, beforeMb, shownMb }) => ({
@@ -223,7 +223,7 @@ async function sampleOf(stopControl: Control['stopControl']) {
   }));
 }
 
-/** @returns the version of what an operator sets; a jump of the readings begins and ends by itself. */
+/** @returns the version of the operator's settings; a jump of the readings begins and ends by itself. */
 export function modeVersion({ mode, source, since }: StopModeReport): string {
   return versionOf([mode, source, since]);
 }
@@ -240,9 +240,9 @@ function cardsOf({ cardIds, all }: HeldStops): CardList | null {
   return cardIds === undefined ? null : [...new Set(cardIds)];
 }
 
-/** The records decide about so many stops at a time. */
-/** Cards of a jump that are shown. */
+/** Number of cards of a jump that are shown. */
 const SAMPLED = 10;
+/** Number of stops that the records decide about at a time. */
 const STEP = 10_000;
 
 /** @param ids null: any. */
