@@ -1,5 +1,5 @@
-// One line of the access log for each request, when its answer is out or its client is gone. Used by server.ts. Also
-// gives every request its id. Never logs a query string, a body or a token.
+// Logs one line per request, when its answer is sent or its client is gone. Used by server.ts. Also gives every request its id.
+// Never logs a query string, a body or a token.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -14,7 +14,7 @@ const WELL_FORMED = /^[\w.:-]{1,128}$/;
 /** Status logged for a client that left before its answer was out, as nginx does. */
 const CLIENT_GONE = 499;
 
-/** No browser is to guess the type of an answer, or keep one. */
+/** Browsers must not guess the type of an answer, or store it. */
 const FOR_BROWSERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 declare module 'fastify' {
@@ -30,7 +30,7 @@ export function requestIdOf(request: IncomingMessage): string {
   return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
 }
 
-/** Answers with the request's id and this version, and logs the request when it is over. */
+/** Adds the request's id and this version to the answer, and logs the request when it is over. */
 export function observe(log: Pick<Logger, 'info'>, request: FastifyRequest, reply: FastifyReply): void {
   const startedMs = performance.now();
   reply.headers({ [REQUEST_ID]: request.id, [VERSION_HEADER]: VERSION, ...FOR_BROWSERS });

@@ -1,6 +1,5 @@
-// Turns the ways a request can fail into a problem answer: errors of handlers and of the framework, paths that do not
-// exist, methods that a path does not have. Used by server.ts. Which status an error gets is problem.ts; what is refused
-// before it is a request is guard/protocol.ts.
+// Turns all failures of a request into problem answers: errors of handlers and of the framework, unknown paths, methods that a
+// path does not have. Used by server.ts. problem.ts chooses the status; guard/protocol.ts refuses data before it is a request.
 import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -10,7 +9,7 @@ import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './probl
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 
-/** For refusals that are not for the rest of a minute. */
+/** For refusals that do not last for the rest of a minute. */
 const RETRY_AFTER_SECONDS = 5;
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
@@ -20,7 +19,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
   return reply.code(problem.status).type(PROBLEM_TYPE).send(problemText(problem, request));
 }
 
-/** The body of a problem. Serialised here: a route's own response schemas are about its successes. */
+/** The body of a problem. Serialised here, because a route's response schemas describe only its successes. */
 export function problemText(problem: Problem, request: Pick<FastifyRequest, 'id' | 'url'>): string {
   const body: ProblemBody = {
     type: `urn:cardpoll:problem:${problem.code}`,
@@ -36,7 +35,7 @@ export function problemText(problem: Problem, request: Pick<FastifyRequest, 'id'
   return JSON.stringify(body);
 }
 
-/** Answers with the problem an error is, and logs it when it is ours. */
+/** Answers with the problem of an error, and logs it when it is our fault. */
 export function sendError(
   log: Pick<Logger, 'error'>,
   error: unknown,
@@ -52,7 +51,7 @@ function failureFields(error: unknown, { code }: Problem, request: FastifyReques
   return { request_id: request.id, path: pathOf(request), code, err: error };
 }
 
-/** A stream that fails before its head is out comes to the error handler. */
+/** Logs a broken stream. A stream that fails before its head is sent goes to the error handler. */
 export function logBrokenOff(
   log: Pick<Logger, 'error'>,
   request: FastifyRequest,
@@ -90,9 +89,9 @@ export function handleErrors(
 }
 
 /**
- * Answers 405 with Allow for the methods a path does not have; the framework would say 404, as if the path did not exist.
+ * Answers 405 with Allow for the methods that a path does not have; the framework would answer 404, as if the path did not exist.
  * Call before the first route is registered.
- * @returns what to call after the last one: adds the refusals.
+ * @returns a function to call after the last route, which adds the refusals.
  */
 export function refuseOtherMethods(app: FastifyInstance): () => void {
   const served = new Map<string, Set<string>>();
@@ -111,7 +110,7 @@ function refuse(app: FastifyInstance, url: string, allowed: readonly string[]): 
     url,
     method: METHODS.filter((method) => !allowed.includes(method)),
     schema: { hide: true },
-    // Before the body is looked at: the method is wrong whatever it carries.
+    // Before the body is read: the method is wrong for any body.
     onRequest: async (request, reply) => {
       reply.header('allow', allowed.join(', '));
       const detail = `${request.method} is not allowed here; allowed: ${allowed.join(', ')}`;

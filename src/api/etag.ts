@@ -1,12 +1,12 @@
-// Versions over HTTP: what can be changed comes with an ETag, and a PUT with If-Match changes only what is still in that
-// version; otherwise it is answered with 412. Used by the routes. operations/requirements.ts defines a version.
+// Versions over HTTP: changeable objects have an ETag, and a PUT with If-Match changes an object only if it still has that
+// version; otherwise the answer is 412. Used by the routes. operations/requirements.ts defines a version.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ExpectedVersion } from '../operations/requirements.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The version of what the route answers. */
+    /** The version of the route's answer. */
     versionOf?: (report: never) => string;
   }
 }
@@ -21,7 +21,7 @@ export function etagOf(version: string): string {
   return `"${version}"`;
 }
 
-/** Sends the version of what is answered. */
+/** Sends the version of the answer. */
 export function sendVersion(
   { routeOptions: { config } }: FastifyRequest,
   reply: FastifyReply,
@@ -30,7 +30,7 @@ export function sendVersion(
   if (config.versionOf !== undefined) reply.header('etag', etagOf(config.versionOf(report as never)));
 }
 
-/** Strong tags only: a weak one, or what is no tag, names no version. */
+/** Strong tags only: a weak tag, or a malformed one, names no version. */
 export function expectedVersion(headers: z.output<typeof ifMatchHeader>): ExpectedVersion {
   const given = headers['if-match'];
   if (given === undefined) return null;

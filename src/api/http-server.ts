@@ -1,6 +1,6 @@
-// The listening servers under the framework (two where a name has two addresses): plain or TLS, with a bound on
-// connections and on the time a head may take, and a shutdown that silent clients cannot delay. Used by server.ts. What
-// a request may take once its head is there is guard/bodies.ts.
+// The listening servers under the framework (two if a name has two addresses): plain or TLS, with limits on connections and on
+// the time of a head, and a shutdown that silent clients cannot delay. Used by server.ts. guard/bodies.ts limits a request after
+// its head.
 import {
   createServer,
   type IncomingMessage,
@@ -23,17 +23,17 @@ export interface TlsPair {
 }
 
 export interface HttpBounds {
-  /** Number of connections at a time. */
+  /** Maximum number of connections. */
   readonly maxConnections: number;
   /** Milliseconds for a request's head, from the connection or the first byte on. */
   readonly headerTimeoutMs: number;
   /** Milliseconds between two requests of a connection. */
   readonly idleTimeoutMs: number;
-  /** The same before the first valid token of a connection, where it is shorter. For tests; default STRANGER_IDLE_MS. */
+  /** The same limit before the first valid token of a connection, if it is shorter. For tests; default STRANGER_IDLE_MS. */
   readonly strangerIdleMs?: number;
 }
 
-/** How late a timeout may be noticed, as a share of it. */
+/** Checks per timeout; a timeout is noticed late by at most this fraction of it. */
 const CHECKS_PER_TIMEOUT = 4;
 const STRANGER_IDLE_MS = 5_000;
 
@@ -50,7 +50,7 @@ export class HttpServers {
     this.connections = new Connections(bounds.maxConnections, () => instruments.refused('connection_limit'));
   }
 
-  /** For the framework, which asks again for a further address. */
+  /** Called by the framework, once more for each further address. */
   create(answer: RequestListener): Server {
     const { headerTimeoutMs, idleTimeoutMs } = this.bounds;
     const options = {
@@ -58,7 +58,7 @@ export class HttpServers {
       headersTimeout: headerTimeoutMs,
       connectionsCheckingInterval: Math.ceil(headerTimeoutMs / CHECKS_PER_TIMEOUT),
       keepAliveTimeout: idleTimeoutMs,
-      // Of the whole request, body and all: an import may take hours.
+      // No limit for the whole request: an import may take hours.
       requestTimeout: 0,
     };
     const server =
@@ -76,10 +76,10 @@ export class HttpServers {
       answer(request, response);
     };
     server.on('request', counted);
-    // Node would answer by itself, without saying what is wrong.
+    // Node would answer by itself, without a reason.
     server.on('checkExpectation', counted);
     server.on('connect', (request, socket: Socket) => {
-      // Behind a request without an answer, its own cannot go out in order, and Node allows one at a time to be written.
+      // The answer of the framework cannot come before the answer of an earlier request, and Node writes one at a time.
       if (this.connections.isAnswering(socket)) socket.destroy();
       else counted(request, responseOn(request, socket));
     });
@@ -87,7 +87,7 @@ export class HttpServers {
     return server;
   }
 
-  /** New connections get the new certificate. Throws `config` when TLS was not on before, or is to be off. */
+  /** New connections use the new certificate. Throws `config` when TLS would be switched on or off. */
   replaceTls(tls: TlsPair | null): void {
     if ((tls === null) !== (this.tls === null)) {
       throw new CardpollError('config', 'tls_needs_restart', 'switching TLS on or off needs a restart');
@@ -96,7 +96,7 @@ export class HttpServers {
     for (const server of this.#servers as TlsServer[]) server.setSecureContext({ ...tls });
   }
 
-  /** Answers what has begun, for a bounded time. @param closed resolves when no connection is left. */
+  /** Finishes running answers, for a bounded time. @param closed resolves when no connection is left. */
   async end(closed: Promise<void>, withinMs: number): Promise<void> {
     const cut = setTimeout(() => this.connections.destroyAll(), withinMs);
     this.connections.endWhenIdle();
@@ -104,7 +104,7 @@ export class HttpServers {
     clearTimeout(cut);
   }
 
-  /** Tells a client how long its connection is kept: not at all once the server has stopped listening. */
+  /** Announces how long the connection is kept: not at all once the server has stopped listening. */
   announceIdleTime({ raw, server }: FastifyRequest, reply: FastifyReply): void {
     if (!server.server.listening) reply.header('connection', 'close');
     if (reply.hasHeader('connection') || !reply.raw.shouldKeepAlive || this.connections.trusts(raw.socket))
@@ -119,7 +119,7 @@ export class HttpServers {
   }
 }
 
-/** For CONNECT, which Node would not make a request: no path has that method, as the framework then says. */
+/** For CONNECT, which Node does not turn into a request: no path has that method, and the framework then answers so. */
 function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
   request.url = `/${request.url}`;
   const response = new ServerResponse(request);

@@ -60,7 +60,7 @@ export function openapiOptions(version: string): FastifyDynamicSwaggerOptions {
 
 type Document = ReturnType<typeof jsonSchemaTransformObject>;
 
-/** Schemas with an id describe answers, so their form in a request is never used. */
+/** Schemas with an id describe answers, so their input form is never used. */
 function withoutInputs(document: Document): Document {
   if (!('components' in document)) return document;
   const schemas = Object.entries(document.components?.schemas ?? {}).filter(
@@ -117,7 +117,7 @@ function problem(description: string) {
   return { description, content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } } };
 }
 
-/** POST takes an Idempotency-Key (idempotency.ts); the card import, which streams, is repeatable without one. */
+/** POST accepts an Idempotency-Key (idempotency.ts); the card import, which streams, is repeatable without one. */
 function repeatableOf({ method, schema }: RouteOptions) {
   if (method !== 'POST' || schema?.consumes !== undefined) return {};
   return { headers: { type: 'object', properties: { [IDEMPOTENCY_KEY]: IDEMPOTENCY_KEY_SCHEMA } } };

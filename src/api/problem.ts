@@ -24,7 +24,7 @@ const problemSchema = z
   .meta({ id: 'Problem' });
 export type ProblemBody = z.output<typeof problemSchema>;
 
-/** An error as the outside sees it, before it is tied to one request. */
+/** An error in its public form, before it belongs to a request. */
 export type Problem = Readonly<Pick<ProblemBody, 'status' | 'code' | 'detail' | 'hint' | 'errors'>>;
 
 const STATUS_OF_KIND: Record<ErrorKind, number> = {
@@ -42,16 +42,16 @@ const STATUS_OF_KIND: Record<ErrorKind, number> = {
   internal: 500,
 };
 
-/** Credentials that are missing or unknown, as opposed to insufficient ones. */
+/** Code for missing or unknown credentials, as opposed to insufficient rights. */
 export const UNAUTHENTICATED = 'unauthenticated';
 export const TOKEN_EXPIRED = 'token_expired';
 export const RATE_LIMITED = 'rate_limited';
 export const TOO_BUSY = 'too_busy';
-/** What the request asks for before anything else. */
+/** Code for a body with a content encoding, which is checked first. */
 export const UNSUPPORTED_ENCODING = 'unsupported_content_encoding';
 export const EXPECTATION_FAILED = 'expectation_failed';
 
-/** Errors whose status says more than their kind does. */
+/** Errors whose status depends on their code, not on their kind. */
 const STATUS_OF_CODE: Record<string, number> = {
   [UNAUTHENTICATED]: 401,
   [TOKEN_EXPIRED]: 401,
@@ -62,7 +62,7 @@ const STATUS_OF_CODE: Record<string, number> = {
   [EXPECTATION_FAILED]: 417,
 };
 
-/** The daemon works in part. The error itself names the role and the database, and any caller may get the answer. */
+/** The daemon works only in part. The error itself names the role and the database, and any caller may get the answer. */
 const RIGHTS_MISSING: Problem = {
   status: 503,
   code: 'postgres_rights_missing',
@@ -70,7 +70,7 @@ const RIGHTS_MISSING: Problem = {
   hint: 'api.log of the daemon says which, and what grants it',
 };
 
-/** What is said of a field or query parameter that no route reads. */
+/** The message about a field or query parameter that no route reads. */
 export const UNKNOWN_FIELD = 'is not a known field';
 
 const FRAMEWORK_CODES: Record<string, string> = {
@@ -116,12 +116,12 @@ function problemOfValidation({
 }: Pick<FastifyError, 'validation' | 'validationContext'>): Problem {
   const errors = distinct(validation.flatMap(fieldProblemsOf));
   const detail = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
-  // A path that names nothing is a path that does not exist.
+  // A path with an invalid variable counts as an unknown path.
   if (validationContext === 'params') return { status: 404, code: 'not_found', detail };
   return { status: 422, code: 'invalid_field', detail, errors };
 }
 
-/** One wrong value may break several rules that read the same. */
+/** One wrong value may violate several rules with the same text. */
 function distinct(problems: readonly FieldProblem[]): FieldProblem[] {
   return [...new Map(problems.map((problem) => [`${problem.field} ${problem.message}`, problem])).values()];
 }

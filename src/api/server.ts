@@ -1,5 +1,5 @@
-// The HTTP server: puts routes, authentication, error answers and the access log together and listens. Opened by wiring
-// for the admin API, or for probes and metrics alone. Knows nothing about stores; everything it serves comes from operations/.
+// The HTTP server: combines routes, authentication, error answers and the access log, and listens. Opened by wiring for the admin
+// API, or for probes and metrics alone. Does not use the stores; everything it serves comes from operations/.
 import type { AddressInfo } from 'node:net';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
@@ -53,7 +53,7 @@ export interface ServerBounds extends HttpBounds {
   readonly bodyTimeoutMs: number;
   /** Refused requests that an address may send per minute; 0: no limit. */
   readonly refusalsPerMinute: number;
-  /** Address ranges whose X-Forwarded-For is believed. */
+  /** Address ranges whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -66,7 +66,7 @@ interface ServerOptions {
     readonly tls: TlsPair | null;
     readonly bounds: ServerBounds;
   } & AccessSettings;
-  /** The setting that names the address, for messages. */
+  /** The setting with the address, for messages. */
   readonly addressFlag: '--listen' | '--probe-listen';
   /** The metrics of /metrics. */
   readonly operations: Pick<Operations, 'stats' | 'init' | 'history' | 'alertHistory' | 'cleanup'>;
@@ -79,18 +79,18 @@ interface ServerOptions {
 
 interface ApiServerOptions extends Omit<ServerOptions, 'addressFlag'> {
   readonly operations: Operations;
-  /** Milliseconds, default ANSWER_WITHIN_MS. Tests of other behaviour give a busy machine longer. */
+  /** Milliseconds, default ANSWER_WITHIN_MS. Tests of other behaviour allow a busy machine more. */
   readonly answerWithinMs?: number;
 }
 
 export interface ApiServer {
-  /** host:port it listens on, IPv6 in brackets. */
+  /** host:port on which it listens, IPv6 in brackets. */
   readonly address: string;
   /** The address with its scheme. */
   readonly url: string;
   /**
-   * Takes other tokens and limits from the next request on, and another certificate for the next connections. Throws `config`
-   * and changes nothing when they cannot work, or where TLS was off, or is to be.
+   * Uses new tokens and limits from the next request on, and a new certificate for new connections. Throws `config` and changes
+   * nothing when they cannot work, or when TLS would be switched on or off.
    */
   replace(settings: AccessSettings & { readonly tls: TlsPair | null }): void;
   /** Stops listening and lets running requests finish, for a bounded time. */
@@ -99,8 +99,8 @@ export interface ApiServer {
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
 /**
- * A store that does not answer in this time counts as unreachable, whatever its driver still hopes for. Drivers that
- * give up by themselves do so after 3 s and say more.
+ * A store that does not answer in this time counts as unreachable, even if its driver still waits. Drivers that give up by
+ * themselves do so after 3 s with a better message.
  */
 export const ANSWER_WITHIN_MS = 3_500;
 const DRAIN_MS = 10_000;
@@ -112,16 +112,14 @@ export function openApiServer(options: ApiServerOptions): Promise<ApiServer> {
   });
 }
 
-/**
- * The server of an instance without the admin API: probes and metrics on an address of their own. Throws like openApiServer.
- */
+/** The server of an instance without the admin API: probes and metrics on a separate address. Throws like openApiServer. */
 export function openProbeServer(options: Omit<ServerOptions, 'addressFlag'>): Promise<ApiServer> {
   return openServer({ ...options, addressFlag: '--probe-listen' }, async () => {});
 }
 
 /**
- * Opens a server with probes, metrics and more.
- * @param addGuarded adds routes for those who may use the API. Throws like openApiServer.
+ * Opens a server with probes, metrics and further routes.
+ * @param addGuarded adds the routes for authorised callers. Throws like openApiServer.
  */
 async function openServer(
   options: ServerOptions,
@@ -228,7 +226,8 @@ async function listen(
     await app.close();
     const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
     const why = taken ? 'the address is in use' : messageOf(error);
-    // In use may pass (a predecessor still draining), so a service manager should try again; a wrong address will not.
+    // An address in use may become free (a predecessor still draining), so a service manager should retry; a wrong address stays
+    // wrong.
     throw new CardpollError(
       taken ? 'unavailable' : 'config',
       taken ? 'address_in_use' : 'address_unusable',

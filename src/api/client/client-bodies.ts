@@ -1,5 +1,5 @@
-// What the admin API sends and takes, as JSON has it: the reports of the operations in wire form, and requests. Used by
-// the client and by the code that shows an answer.
+// The JSON types of the admin API: the reports of the operations in wire form, and requests. Used by the client and by the code
+// that shows an answer.
 import type { AlertState } from '../../domain/alerts/alert-rule.ts';
 import type { Actor } from '../../domain/audit.ts';
 import type { CardFilter } from '../../domain/cards/card-filter.ts';
@@ -73,7 +73,7 @@ export interface ItemsBody<Item> {
 }
 export type PageBody<Item> = SliceOf<Item> & Wire<PageRequest>;
 
-/** What is null or undefined is left open. */
+/** null and undefined mean not given. */
 type Open<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null | undefined };
 /** Times in RFC 3339. */
 export type AuditQuery = Open<Record<'since' | 'until' | 'actor' | 'action' | 'object', string>>;
@@ -81,7 +81,7 @@ export type TimeQuery = Open<Record<'since' | 'until', string>>;
 export type AlertFilter = TimeQuery & Open<{ rule_id: number; state: AlertState }>;
 export type StopQuery = TimeQuery &
   Open<{ state: StopBody['state'] | 'released' | 'spared' | 'within'; carrier_id: number }>;
-/** Cards with these attributes. */
+/** Selects cards with these attributes. */
 export type Selection = Open<Wire<CardSelection>>;
 export type CardQuery = Open<Wire<CardFilter>>;
 export interface MaintenanceRequest {
@@ -96,16 +96,16 @@ export interface MaintenanceRequest {
 }
 export type PauseArgs = [taskType: string, seconds: number, reason: string];
 export type ConfigRequest = Wire<NewConfig>;
-/** The fields that are to change. */
+/** Only the fields to change. */
 export type ConfigPatchRequest = Partial<ConfigRequest>;
 export type AlertRuleRequest = Wire<NewAlertRule>;
 export type AlertRulePatch = Partial<AlertRuleRequest>;
 export type RetentionPatch = Partial<Pick<RetentionBody, 'retention_days' | 'enabled'>>;
-/** Alerts that have all that is given are silenced for so many seconds. */
+/** Silences alerts that match every given attribute for this many seconds. */
 export type SilenceRequest = Partial<Wire<SilenceFields>> & Pick<Wire<SilenceFields>, 'reason'>;
 /** Held stops of a list of cards, or all. */
 export type HeldSelection = { readonly card_ids: readonly number[] } | { readonly all: true };
-/** A list of cards, or what cardpoll stopped since a time. */
+/** A list of cards, or the cards that cardpoll stopped since a time. */
 export type ResumeSelectionBody =
   | { readonly card_ids: readonly number[] }
   | { readonly since: string; readonly carrier_id?: number }

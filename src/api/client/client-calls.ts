@@ -1,7 +1,7 @@
-// How the client of the admin API calls it: one deadline an answer, the token, errors of the kind that was meant. What is called
-// is in endpoints.ts. Uses Node's own HTTP client instead of undici: it loads in a tenth of the time, which is what a command
-// that asks one question spends most of its life on. Only a POST is repeated, until its outcome is known, as long as its time
-// lasts: its Idempotency-Key lets it take effect once, however often it is sent.
+// How the client calls the admin API: one deadline per answer, the token, errors of the right kind. endpoints.ts has the
+// endpoints. Uses Node's own HTTP client instead of undici: it loads in a tenth of the time, and loading is most of the life of a
+// command with a single request. Only a POST is repeated, until its outcome is known or its time is over: its Idempotency-Key
+// makes sure that it takes effect once, however often it is sent.
 import { randomUUID } from 'node:crypto';
 import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
@@ -14,7 +14,7 @@ import { VERSION_HEADER } from './endpoints.ts';
 
 export interface Answer<Body> {
   readonly body: Body;
-  /** The body as it was sent. */
+  /** The raw body. */
   readonly text: string;
 }
 
@@ -22,11 +22,11 @@ export interface ApiClientOptions {
   /** Base URL without a trailing slash. */
   readonly url: string;
   readonly token: string | null;
-  /** What the token was read from; null: there is none. */
+  /** Source of the token; null: no token. */
   readonly tokenFrom: string | null;
-  /** For one whole answer. */
+  /** Time limit for one whole answer. */
   readonly timeoutMs: number;
-  /** Aborts what is under way; the calls then throw its reason. */
+  /** Aborts the running calls, which then throw its reason. */
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, 'sleep'>;
 }
@@ -37,13 +37,13 @@ export interface Call {
   readonly json?: unknown;
   readonly stream?: Readable;
   readonly headers?: Record<string, string>;
-  /** Replaces the deadline of the options; null: none. */
+  /** Replaces the deadline of the options; null: no deadline. */
   readonly timeoutMs?: number | null;
 }
 
 const ADMIN = '/api/admin';
 
-/** Above the admin API. */
+/** Outside the admin API. */
 const VERSION_PATH = '/../../version';
 const NO_CONTENT = 204;
 
@@ -63,7 +63,7 @@ export class ApiCalls {
     return { text, body: body as Body };
   }
 
-  /** The body as it arrives, once the answer says yes. */
+  /** The body as it arrives, after a status of success. */
   async *stream(call: Call): AsyncGenerator<Buffer> {
     const response = await this.#attempt(call, open);
     const { statusCode: status = 0 } = response;
@@ -82,7 +82,7 @@ export class ApiCalls {
     }
   }
 
-  /** The JSON objects of an answer with one a line, as they arrive: all that came together. */
+  /** The JSON objects of an answer with one per line, as they arrive, in groups. */
   async *objects(call: Call): AsyncGenerator<ReadonlyArray<Record<string, unknown>>> {
     for await (const lines of linesOf(this.stream(call))) {
       yield lines.map((line) => {
@@ -93,14 +93,14 @@ export class ApiCalls {
     }
   }
 
-  /** An older daemon does not name its version in each answer, but when it is asked, which happens once. */
+  /** An older daemon does not name its version in each answer, so it is asked once. */
   async #requireCardpoll(headers: IncomingHttpHeaders, { method }: Call): Promise<void> {
     if (headers[VERSION_HEADER] !== undefined || this.#saysItIs) return;
     const asked = await this.#attempt({ method: 'GET', path: VERSION_PATH }, exchange).catch((error) => {
       if (method === 'GET') throw error;
       return null;
     });
-    // A change was answered. That the daemon cannot be asked just now does not unmake it.
+    // A change was answered: a failure to ask the daemon does not undo it.
     if (asked === null) return;
     if (objectIn(asked.text)?.name !== 'cardpoll') throw notCardpoll(this.options.url);
     this.#saysItIs = true;
@@ -144,7 +144,7 @@ export class ApiCalls {
   }
 }
 
-/** A POST that may be sent twice: its key lets it run only once. */
+/** True for a POST that may be sent twice: its key lets it run only once. */
 function repeats({ method, stream }: Call): boolean {
   return method === 'POST' && stream === undefined;
 }
@@ -167,23 +167,23 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const ASK_AGAIN_MS = 1_000;
 const BROKEN_CONNECTION = new Set(['ECONNRESET', 'EPIPE']);
 /**
- * The work was too slow for the answer that came (answer-in-time.ts), and goes on; what a daemon of release 0.2 says of a repeat
- * while the first attempt runs.
+ * Codes of answers that came before the work had ended (answer-in-time.ts), and of a daemon of release 0.2 for a repeat while the
+ * first attempt runs.
  */
 const UNFINISHED: readonly unknown[] = ['store_timeout', 'idempotency_request_running'];
 
-/** Answers to a repeat that tell nothing of the change: too many requests, and a daemon or store that is away. */
+/** Answers to a repeat that give no information about the change: too many requests, or a daemon or store that is down. */
 const TELLING_NOTHING = new Set([429, 503]);
 
-/** Rejects with the driver's error when the exchange fails, and with `unavailable` for an answer without end. */
+/** Rejects with the driver's error when the exchange fails, and with `unavailable` for an answer that does not end. */
 async function exchange(outgoing: Outgoing): Promise<Incoming> {
   const response = await open(outgoing);
   return { status: response.statusCode ?? 0, headers: response.headers, text: await readBounded(response) };
 }
 
 /**
- * Rejects as `exchange` does while nothing has been heard. Where the change's end is not heard of any more, because the
- * time of the signal is over or the daemon is away, the first answer is what there is to tell: it may still be done.
+ * Rejects as `exchange` does while no answer has come. If the end of the change can no longer be learned, because the time of the
+ * signal is over or the daemon is down, the first answer is returned: the change may still be made.
  */
 async function exchangeUntilDone(outgoing: Outgoing, clock: Pick<Clock, 'sleep'>): Promise<Incoming> {
   const { signal } = outgoing;
@@ -219,9 +219,12 @@ function isOver({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
-/** As Node's own agent, which would send these calls through a proxy where NODE_USE_ENV_PROXY is set. The daemon is not behind it. */
+/**
+ * Like Node's own agent, which would send these calls through a proxy when NODE_USE_ENV_PROXY is set. The daemon is not behind
+ * it.
+ */
 const KEPT_ALIVE = { keepAlive: true, scheduling: 'lifo', timeout: 5_000 } as const;
-/** By protocol. */
+/** Agents by protocol. */
 const agents = new Map<string, Agent>();
 
 /** The answer as it begins to arrive; the caller reads it. */
@@ -237,7 +240,7 @@ async function open({ target, body, ...how }: Outgoing): Promise<IncomingMessage
       sent.end(body ?? undefined);
       return;
     }
-    // A server that refuses early closes while we still send: then its answer counts, not the broken pipe.
+    // A server that refuses early closes while the client still sends: its answer counts, not the broken pipe.
     pipeline(body, sent, (error) => {
       if (error) reject(error);
     });

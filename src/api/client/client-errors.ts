@@ -1,4 +1,4 @@
-// Answers that are not successes, as CardpollErrors. Used by client.ts; the inverse of problem.ts.
+// Turns unsuccessful answers into CardpollErrors. Used by client.ts; the inverse of problem.ts.
 import {
   CardpollError,
   type ErrorKind,
@@ -25,23 +25,26 @@ const KINDS: Record<number, ErrorKind> = {
 };
 
 const AUTH_HINT = 'give the token with CARDPOLL_TOKEN or --token-file';
-/** Of a path that the daemon does not serve, in all versions; what a path names has codes of its own, such as card_not_found. */
+/**
+ * Code for a path that the daemon does not serve, in all versions; objects that a path names have other codes, such as
+ * card_not_found.
+ */
 const NO_PATH = 'not_found';
 const NO_PATH_HINT = 'the daemon is older than this command, or an instance without the role api';
 
-/** The error an answer stands for: its problem body where there is one, its status otherwise. */
+/** The error of an answer: from its problem body if there is one, otherwise from its status. */
 export function errorOfAnswer(
   { url, tokenFrom }: { readonly url: string; readonly tokenFrom: string | null },
   status: number,
   text: string,
 ): CardpollError {
   const problem = problemIn(text);
-  // Another server has no such page; a daemon says in a problem what it does not have.
+  // Another server has no such page; a daemon reports a missing path in a problem.
   if (status < 400 || (status === 404 && problem === null)) return notCardpoll(url);
-  // The daemon works in part, so it answers 503; but no retry helps.
+  // A daemon that works only in part answers 503, but no retry helps.
   const kind = problem?.code === 'postgres_rights_missing' ? 'config' : (KINDS[status] ?? 'internal');
   const message = problem?.message ?? `the daemon at ${url} answered with status ${status}`;
-  // With several contexts, which token was sent is the question.
+  // With several contexts, the user must know which token was sent.
   const sent = status === 401 && tokenFrom !== null ? [`the token of ${tokenFrom} was sent`] : [];
   const advice = problem?.hint ?? hintOf(kind, problem?.code);
   const hint = advice === undefined ? undefined : [...sent, advice].join('; ');
@@ -56,7 +59,7 @@ function hintOf(kind: ErrorKind, code: string | undefined): string | undefined {
   return kind === 'auth' ? AUTH_HINT : undefined;
 }
 
-/** Something answers at the URL, but not the way cardpoll does. */
+/** A server answers at the URL, but it is not cardpoll. */
 export function notCardpoll(url: string, cause?: unknown): CardpollError {
   return new CardpollError('unavailable', 'not_cardpoll', `what answers at ${url} is not cardpoll`, {
     hint: 'another program listens there: give the address of the daemon with --url or CARDPOLL_URL',
@@ -64,7 +67,7 @@ export function notCardpoll(url: string, cause?: unknown): CardpollError {
   });
 }
 
-/** Its message is a line of OpenSSL's. */
+/** The driver's message is a raw line of OpenSSL. */
 function noTls(url: string, cause: unknown): CardpollError {
   const hint = 'a daemon without tls_cert is reached at http://, or another program listens there';
   return new CardpollError(
@@ -81,10 +84,10 @@ function untrusted(url: string, cause: unknown): CardpollError {
   return new CardpollError('unavailable', 'daemon_untrusted', message, { hint, cause });
 }
 
-/** Nothing usable came back, for the reason the transport gives. */
+/** No usable answer came, for the reason that the transport gives. */
 export function unreachable(url: string, cause: unknown): CardpollError {
   const { code = '' } = cause as NodeJS.ErrnoException;
-  // Something listens, and speaks no HTTP, or another dialect than the URL says.
+  // A server listens, but does not speak HTTP, or not with the TLS that the URL implies.
   if (code === 'EPROTO') return noTls(url, cause);
   if (code.startsWith('HPE_') || code.startsWith('ERR_SSL')) return notCardpoll(url, cause);
   if (isUntrusted(code)) return untrusted(url, cause);
@@ -96,7 +99,7 @@ export function unreachable(url: string, cause: unknown): CardpollError {
   return new CardpollError('unavailable', 'daemon_unreachable', message, { hint, cause });
 }
 
-/** There may be a daemon: it, a store of it or the network is slow. */
+/** A daemon may be there, but it, one of its stores or the network is slow. */
 export function tooSlow(url: string, waitedMs: number, cause: unknown): CardpollError {
   const message = `cannot reach the daemon at ${url}: no answer within ${waitedMs} ms`;
   const hint = `it may be slow: wait longer with --timeout, and look at ${url}/readyz and its logs`;

@@ -1,5 +1,5 @@
 // Client of the admin API, used by the command line and the dashboard: a method for each endpoint of the table (endpoints.ts).
-// Answers keep the body exactly as it was sent. How it is called is client-calls.ts.
+// Answers keep the body exactly as it was sent. client-calls.ts makes the calls.
 import type { Readable } from 'node:stream';
 import type { CardQuery, ImportBody, ImportFormat, ImportQuery } from './client-bodies.ts';
 import { type Answer, ApiCalls, type ApiClientOptions, type Call } from './client-calls.ts';
@@ -10,15 +10,15 @@ type Method<Called> =
   Called extends Endpoint<infer Body, infer Args> ? (...args: Args) => Promise<Answer<Body>> : never;
 type Methods = { readonly [Name in keyof typeof ENDPOINTS]: Method<(typeof ENDPOINTS)[Name]> };
 
-/** All methods throw CardpollError: `unavailable` when nothing usable answers, otherwise what the server said. */
+/** All methods throw CardpollError: `unavailable` without a usable answer, otherwise the error of the server. */
 export interface ApiClient extends Methods {
-  /** The cards as they arrive: an export takes as long as its reader takes. */
+  /** Yields the cards as they arrive: an export takes as long as its reader. */
   exportCards(filter: CardQuery, format: ImportFormat): AsyncGenerator<Buffer>;
   /** Sends the cards as they are read. */
   importCards(cards: Readable, format: ImportFormat, options: ImportQuery): Promise<Answer<ImportBody>>;
   /**
-   * Tries an import, as importCards makes it.
-   * @param onFormer gets the cards that it would update, as they are, in the form of an import; is awaited
+   * Previews an import with the options of importCards.
+   * @param onFormer gets the cards that it would update, in their current state, in the form of an import; is awaited
    */
   previewImport(
     cards: Readable,
@@ -63,7 +63,7 @@ export function apiClient(options: ApiClientOptions): ApiClient {
   };
 }
 
-/** @param args what the path names, then what the endpoint takes; null and undefined are left out of a query */
+/** @param args the variables of the path, then the arguments of the endpoint; null and undefined are left out of a query */
 function callOf({ method, path, takes }: Endpoint<never>, args: readonly unknown[]): Call {
   const left = [...args];
   const filled = path.replace(/:\w+/g, () => encodeURIComponent(String(left.shift())));

@@ -1,21 +1,21 @@
-// Every endpoint of the admin API, once: method, path, the body that it answers and what a request takes. The server serves
-// them (serve in routes/), and the client makes a method of each. Imports nothing but types: commands are to start quickly.
+// Every endpoint of the admin API, declared once: method, path, the body of the answer and the arguments of a request. The server
+// serves them (serve in routes/), and the client makes a method of each. Imports only types, because commands must start quickly.
 import type { TaskType } from '../../domain/task-type.ts';
 import type * as bodies from './client-bodies.ts';
 
-/** In every answer of the server: it is cardpoll's, and of this version. */
+/** In every answer of the server: identifies cardpoll and its version. */
 export const VERSION_HEADER = 'cardpoll-version';
 
 export interface Endpoint<Body, Args extends readonly unknown[] = readonly unknown[]> {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** Below /api/admin. What it names are the first arguments of the client's method. */
+  /** Below /api/admin. Its variables are the first arguments of the client's method. */
   readonly path: string;
   /**
-   * Names of the further arguments, as JSON has them, with a space between: in the query of a GET or DELETE, in the body
-   * otherwise. `*`: an object that has the names. `?name`: in the query of a POST.
+   * Names of the further arguments, as in JSON, separated by spaces: in the query of a GET or DELETE, in the body otherwise. `*`:
+   * an object with the names. `?name`: in the query of a POST.
    */
   readonly takes: string;
-  /** For types alone: what the server answers has to be what the client expects. */
+  /** Only for types: the server's answer must be the type that the client expects. */
   readonly types?: { readonly expects: (body: Body) => void; readonly args: Args };
 }
 
@@ -153,7 +153,7 @@ export const ENDPOINTS = {
   ),
 };
 
-/** Endpoints that send or take a file as it is read. They have no deadline. */
+/** Endpoints that stream a file. They have no deadline. */
 export const FILE_ENDPOINTS = {
   exportCards: get<string, [bodies.CardQuery, bodies.ImportFormat]>('/cards/export', '* format'),
   importCards: post<bodies.ImportBody, [bodies.ImportQuery]>('/cards/import', '?*'),
@@ -161,7 +161,10 @@ export const FILE_ENDPOINTS = {
 };
 
 const MANY_STOPS_MS = 120_000;
-/** Milliseconds that an answer may take, whatever shorter time the client is given: it waits for a receiver, or changes in steps. */
+/**
+ * Least time limit of an answer, milliseconds, even if the client has a shorter one: it waits for a receiver, or changes in
+ * steps.
+ */
 export const LEAST_MS: { readonly [Name in keyof typeof ENDPOINTS]?: number } = {
   testAlertRule: 20_000,
   releaseStops: MANY_STOPS_MS,

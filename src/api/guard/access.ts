@@ -1,9 +1,10 @@
-// The door of the API: authentication, with settings that can be replaced while it serves (SIGHUP), and the limits of requests a
-// minute. Used by pipeline.ts. Who may do what is in auth.ts.
+// Access control of the API: authentication, with settings that can be replaced while it serves (SIGHUP), and the limits of
+// requests per minute. Used by pipeline.ts. auth.ts decides who may do what.
 //
-// Callers are distinguished by token, without tokens by address; each instance counts by itself, and probes are exempt. Refused
-// requests are counted by address: without a valid token, to what a token may not do, to paths that do not exist. Beyond their
-// limit further ones are 429, which reveals nothing about the request; a valid token is let in, whatever others at its address do.
+// Callers are distinguished by token, without tokens by address; each instance counts separately, and probes are exempt. Refused
+// requests are counted by address: without a valid token, beyond the rights of a token, to unknown paths. Beyond their limit
+// further ones are answered 429, which reveals nothing about the request; a valid token is admitted whatever other clients at its
+// address do.
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import rateLimit, { type RateLimitOptions } from '@fastify/rate-limit';
@@ -17,7 +18,7 @@ import { RATE_LIMITED } from '../problem.ts';
 import { type Authenticator, authenticator, LOCAL } from './auth.ts';
 import { RequestCounts, WINDOW_MS } from './request-counts.ts';
 
-/** The budget of refusals is no business of a caller that has not used it up; the headers are about its requests. */
+/** A caller that has not used up the budget of refusals need not know it; the headers are about its requests. */
 const WITHOUT_HEADERS = {
   addHeadersOnExceeding: { 'ratelimit-limit': false, 'ratelimit-remaining': false, 'ratelimit-reset': false },
 };
@@ -31,7 +32,7 @@ declare module 'fastify' {
 }
 
 export interface AccessSettings {
-  /** Empty: open, and only on a loopback address. */
+  /** Empty: open, which is permitted only on a loopback address. */
   readonly adminTokens: readonly AdminToken[];
   /** Requests that a caller may send per minute; 0: no limit. */
   readonly rateLimitPerMinute: number;
@@ -51,7 +52,7 @@ export class Access {
     this.#authenticate = authenticator(settings.adminTokens, listenHost, () => clock.now());
   }
 
-  /** Checks other settings; throws like the constructor. @returns what puts them in force from the next request on. */
+  /** Checks new settings; throws like the constructor. @returns a function that puts them in force from the next request on. */
   prepare(settings: AccessSettings): () => void {
     const authenticate = authenticator(settings.adminTokens, this.listenHost, () => this.clock.now());
     return () => {
@@ -64,7 +65,7 @@ export class Access {
     return this.#settings;
   }
 
-  /** Names the caller on the request. Throws `auth`. */
+  /** Sets the caller of the request. Throws `auth`. */
   admit(request: FastifyRequest): void {
     const { method, headers } = request;
     const { adminOnly = false } = request.routeOptions.config;
@@ -73,13 +74,13 @@ export class Access {
   }
 }
 
-/** Counts a request, and throws `busy` when its caller or address had too many of them in the minute. */
+/** Counts a request, and throws `busy` when its caller or address has sent too many in the minute. */
 type Limit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 export interface Limits {
-  /** For requests that are let in. */
+  /** Limit of admitted requests. */
   readonly callers: Limit;
-  /** For refused requests. */
+  /** Limit of refused requests. */
   readonly refusals: Limit;
 }
 
@@ -135,10 +136,10 @@ export async function registerLimits(
 }
 
 /**
- * Cuts X-Forwarded-For where it is not a list of addresses, before anything reads it. Fastify takes the rightmost entry
- * that is no trusted proxy as the caller's address, whatever its text is: it would be written to the audit trail, and each
- * text would have its own budget of refusals. So the addresses to the right of the last entry that is none are kept, and
- * the caller is the proxy that passed that on.
+ * Cuts X-Forwarded-For if it is not a list of addresses, before anything reads it. Fastify takes the rightmost entry that is not
+ * a trusted proxy as the caller's address, whatever its text: it would be written to the audit trail, and each text would have a
+ * separate budget of refusals. So only the addresses to the right of the last invalid entry are kept, and the caller is the proxy
+ * that passed the rest on.
  */
 export function keepForwardedAddresses({ headers }: Pick<IncomingMessage, 'headers'>): void {
   const header = headers[FORWARDED_FOR];

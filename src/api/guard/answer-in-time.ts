@@ -1,12 +1,12 @@
-// Bounds how long handlers may take. Used by server.ts for every route but the import and those that say that they take long.
-// The framework's handlerTimeout does not serve: it stops counting as soon as a request's body has been read.
+// Limits the time of handlers. Used by server.ts for every route except the import and routes marked `takesLong`. The framework's
+// handlerTimeout is no alternative: it stops counting as soon as a request's body has been read.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { systemClock, withTimeout } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** An answer may take as long as it takes. */
+    /** The answer has no time limit. */
     takesLong?: boolean;
   }
 }
@@ -14,10 +14,9 @@ declare module 'fastify' {
 const READING = new Set(['GET', 'HEAD']);
 
 /**
- * Makes the routes registered after it in this scope answer within `ms`, with `unavailable` when they cannot: nothing
- * but a store that does not answer takes long. The work of the handler continues, and a repeat of the request finds the change
- * that it makes (operations/audit.ts). By then another answer may be out, so these handlers return theirs, and do not get
- * the reply.
+ * Makes the routes registered after it in this scope answer within `ms`, otherwise with `unavailable`: only a store that does not
+ * answer takes that long. The handler continues, and a repeat of the request finds the change that it makes
+ * (operations/audit.ts). By then another answer may be sent, so these handlers return their answer, and do not get the reply.
  */
 export function answerInTime(app: FastifyInstance, ms: number): void {
   app.addHook('onRoute', (route) => {

@@ -1,4 +1,4 @@
-// Who may use the admin API (contract, "Access"). Used by server.ts for everything under /api/admin. Two modes:
+// Decides who may use the admin API (contract, "Access"). Used by server.ts for everything under /api/admin. Two modes:
 //   tokens configured: a bearer token; viewers read, operators change how polling runs, admins what is polled and kept;
 //   no tokens, loopback only: open to this machine, but not to web pages in its browsers, which could reach it by a
 //   name that resolves to 127.0.0.1 (DNS rebinding: foreign Host) or by a plain form post (foreign Origin).
@@ -17,7 +17,7 @@ export const LOCAL = 'local';
 interface Credentials
   extends Pick<IncomingHttpHeaders, 'authorization' | 'host' | 'origin' | 'sec-fetch-site'> {
   readonly method: string;
-  /** Only an admin may do this. */
+  /** Only an admin may send this request. */
   readonly adminOnly: boolean;
 }
 
@@ -29,7 +29,9 @@ export type Authenticator = (credentials: Credentials) => Caller;
 
 const READING = new Set(['GET', 'HEAD']);
 
-/** @param listenHost name or address the server listens on. Throws `config` for an open server others could reach. */
+/**
+ * @param listenHost name or address the server listens on. Throws `config` for an open server that other machines could reach.
+ */
 export function authenticator(
   tokens: readonly AdminToken[],
   listenHost: string,
@@ -44,7 +46,7 @@ export function authenticator(
   return localAuthenticator();
 }
 
-/** The token of an Authorization header; null when it holds none. */
+/** The token of an Authorization header; null: none. */
 export function bearerToken(authorization: string | undefined): string | null {
   return /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ?? null;
 }
@@ -116,7 +118,7 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Whether tokens would come over a network in clear text. Behind a proxy that is trusted, HTTPS is the proxy's. */
+/** Whether tokens would cross a network in clear text. Behind a trusted proxy, the proxy provides HTTPS. */
 export function tokensInClearText({
   host,
   tls,

@@ -1,7 +1,7 @@
-// Bodies of requests. They must arrive in time and uncompressed: no route reads compressed ones, and they could expand a
-// thousandfold. JSON that is malformed, would touch prototypes, names a field twice or is nested deeply is refused, and so is a
-// body that no one reads: a misspelt request would otherwise do more than was meant. Used by pipeline.ts; the card import reads
-// its own body.
+// Limits the bodies of requests. They must arrive in time and uncompressed: no route reads compressed ones, and they could expand
+// a thousandfold. JSON is refused if it is malformed, would change prototypes, repeats a field or is nested deeply. So is a body
+// that no route reads: otherwise a misspelt request would do more than intended. Used by pipeline.ts; the card import reads its
+// own body.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CardpollError } from '../../platform/errors.ts';
 import { isObject, jsonFault } from '../../platform/json.ts';
@@ -56,8 +56,8 @@ function giveUp(request: FastifyRequest, reply: FastifyReply, ms: number): void 
 }
 
 /**
- * The framework's own reading, but for one thing: routes that take no body take an empty one with the content type of
- * JSON, which many clients send with every POST.
+ * The framework's own parser with one exception: routes without a body accept an empty one with the content type of JSON, which
+ * many clients send with every POST.
  */
 export function acceptJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');

@@ -1,6 +1,6 @@
-// The open connections of the HTTP server. When there is no room for a new one, the address with the most connections
-// loses one: first a connection that never carried a valid token, then one without a running request, the longest
-// silent first. So no client can lock out another, however many connections it opens. Used by http-server.ts.
+// The open connections of the HTTP server. At the limit, a new connection replaces one of the address with the most connections:
+// first one that never carried a valid token, then one without a running request, the longest silent first. So no client can lock
+// out another, however many connections it opens. Used by http-server.ts.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from '../../platform/addresses.ts';
@@ -10,25 +10,25 @@ interface Connection {
   readonly key: string;
   /** Its address, or the network of its IPv6 address. */
   readonly network: string;
-  /** A request with a valid token came over it. */
+  /** A request with a valid token came over this connection. */
   trusted: boolean;
-  /** To the requests that are being answered; a client may send several, and the answers go out one by one. */
+  /** Answers in progress; a client may send several requests, which are answered in order. */
   readonly answers: Set<ServerResponse>;
 }
 
 export class Connections {
   readonly #open = new Map<string, Connection>();
-  /** By network; the longest silent one first. */
+  /** Connections by network; the longest silent one first. */
   readonly #networks = new Map<string, Set<Connection>>();
   #isEnding = false;
 
-  /** @param onRefused called for each connection that is closed for want of room. */
+  /** @param onRefused called for each connection that is closed because of the limit. */
   constructor(
     private readonly most: number,
     private readonly onRefused: () => void,
   ) {}
 
-  /** Takes the connection in; closes it, or another one, when there is no room. */
+  /** Accepts the connection; at the limit closes it or another one. */
   add(socket: Socket): void {
     if (this.#isEnding) {
       socket.destroy();
@@ -55,7 +55,7 @@ export class Connections {
     });
   }
 
-  /** Counts a request in, until its answer is out or its client is gone. */
+  /** Counts a request until its answer is sent or its client is gone. */
   begin(socket: Socket, answer: ServerResponse): void {
     const connection = this.#open.get(keyOf(socket));
     if (connection === undefined) return;
@@ -73,7 +73,7 @@ export class Connections {
     return (this.#open.get(keyOf(socket))?.answers.size ?? 0) > 0;
   }
 
-  /** A request with a valid token came over this connection: it may be idle for the configured time. */
+  /** Call this when a request with a valid token came over this connection: it may then be idle for the configured time. */
   trust(socket: Socket): void {
     const connection = this.#open.get(keyOf(socket));
     if (connection !== undefined) connection.trusted = true;
@@ -94,11 +94,11 @@ export class Connections {
   }
 
   #endIfIdle({ answers, socket }: Connection): void {
-    // What the last answer still has to write is written.
+    // Data that the last answer still has to write is written.
     if (answers.size === 0) socket.destroySoon();
   }
 
-  /** Behind all others of its network: it was silent for the shortest time. */
+  /** Moves it behind all others of its network: it was silent for the shortest time. */
   #moveBack(connection: Connection): void {
     const all = this.#networks.get(connection.network);
     if (all?.delete(connection)) all.add(connection);
@@ -128,8 +128,8 @@ export class Connections {
 }
 
 /**
- * Node closes only the first answer of a connection with it. One that waits behind it would never end, nor what belongs to
- * it: its line in the access log, the place of an export.
+ * With a connection Node closes only its first answer. An answer that waits behind it would never end, and would keep its line in
+ * the access log and the place of an export.
  */
 function closeWaiting(answer: ServerResponse): void {
   Object.assign(answer, { destroyed: true, _closed: true });
@@ -145,7 +145,7 @@ function victimOf(all: ReadonlySet<Connection>): Connection | undefined {
   return idle;
 }
 
-/** The same for a TLS socket and for the socket below it. */
+/** Equal for a TLS socket and the socket below it. */
 function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

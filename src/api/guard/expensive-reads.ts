@@ -1,6 +1,6 @@
-// Bounds the requests that cost much more than others, so that polling keeps the event loop and the database: exports,
-// counts of the fleet, the API description. What finds no place within a second is refused with 429. Used by the routes.
-// Without it twenty such requests at a time took between two thirds and nine tenths of the polls.
+// Limits the requests that cost much more than others, so that polling keeps the event loop and the database: exports, counts of
+// the fleet, the API description. A request that gets no place within a second is refused with 429. Used by the routes. Without
+// this limit twenty such requests at a time took between two thirds and nine tenths of the polls.
 import { Bulkhead, type TimeBudget } from '../../platform/bulkhead.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -8,13 +8,13 @@ import type { Instruments } from '../metrics/instruments.ts';
 import { TOO_BUSY } from '../problem.ts';
 
 /**
- * Makes an answer that many may ask for once in a while, however many ask: a request soon after the last answer was begun
- * waits for the next one and shares it. So no answer is older than its request by more than the time it takes. Used by
- * routes whose answers cost much: metrics, statistics, counts of cards.
+ * Shares one answer among many requests: a request soon after the last answer was started waits for the next one and shares it.
+ * So an answer is never older than its request by more than the time it takes. Used by routes with expensive answers: metrics,
+ * statistics, counts of cards.
  */
 export class PacedReads {
   readonly #next = new Map<string, Promise<unknown>>();
-  /** Ends when the next answer may be begun. */
+  /** Each ends when the next answer may be started. */
   readonly #pauses = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -22,7 +22,7 @@ export class PacedReads {
     private readonly clock: Pick<Clock, 'sleep'>,
   ) {}
 
-  /** @param what the same for equal answers */
+  /** @param what key, the same for equal answers */
   read<T>(what: string, read: () => Promise<T>): Promise<T> {
     const next = (this.#next.get(what) as Promise<T> | undefined) ?? this.#inTurn(what, read);
     this.#next.set(what, next);
@@ -31,7 +31,7 @@ export class PacedReads {
 
   async #inTurn<T>(what: string, read: () => Promise<T>): Promise<T> {
     await this.#pauses.get(what);
-    // Who asks from here on gets the next answer: this one may be read already.
+    // Later requests get the next answer, because this one may have read its data already.
     this.#next.delete(what);
     const pause = this.clock.sleep(this.everyMs).then(() => this.#pauses.delete(what));
     this.#pauses.set(what, pause);
@@ -39,17 +39,17 @@ export class PacedReads {
   }
 }
 
-/** Between two equal counts. A client that asks again at once costs as much by being answered as by being counted for. */
+/** Pause between two equal counts. Answering a client that asks again at once costs as much as counting. */
 const COUNT_EVERY_MS = 400;
-/** With the pause above and two seconds for a count, within the time that a request has for its answer (ANSWER_WITHIN_MS). */
+/** Together with the pause above and two seconds for a count, this is within the time limit of an answer (ANSWER_WITHIN_MS). */
 const WAIT_MS = 1_000;
-/** Of one core, or of one connection to the database. */
+/** Share of one core, or of one connection to the database. */
 const SHARE = 0.15;
 /** Enough for a preview of a large fleet and the trigger after it. */
 const COUNT_BURST_MS = 10_000;
 /**
- * Enough for the export of a hundred thousand cards. Meanwhile an export keeps a core busy, that of the database most of all,
- * and polling on the same machine goes without it.
+ * Enough for the export of a hundred thousand cards. During an export one core is busy, mostly that of the database, and is
+ * missing for polls on the same machine.
  */
 const EXPORT_BURST_MS = 2_000;
 
@@ -57,12 +57,12 @@ const PER_DOCUMENT = { share: SHARE, burstMs: 200, leastMs: 5 }; // writing 200 
 const budgetOf = (burstMs: number): TimeBudget => ({ share: SHARE, burstMs, leastMs: 0 });
 
 export class ExpensiveReads {
-  /** Each export reads for minutes; this bounds how many are open. */
+  /** An export reads for minutes; this limits the number of open ones. */
   readonly exports = this.#bulkhead(8, 'exports');
-  /** The stretches that all exports together read. */
+  /** The ranges that all exports together read. */
   readonly stretches = this.#bulkhead(1, 'exports', { waitMs: null, budget: budgetOf(EXPORT_BURST_MS) });
   readonly documents = this.#bulkhead(8, 'API descriptions', { waitMs: WAIT_MS, budget: PER_DOCUMENT });
-  /** Counts of many rows, and what cannot do without one. */
+  /** Counts of many rows, and requests that need one. */
   readonly counts = this.#bulkhead(2, 'counts of cards or rows', {
     waitMs: WAIT_MS,
     budget: budgetOf(COUNT_BURST_MS),
@@ -72,7 +72,7 @@ export class ExpensiveReads {
 
   constructor(private readonly instruments: Pick<Instruments, 'refused'>) {}
 
-  /** Requests for the same count share one, and it is made twice a second or so at most. @param what what is counted */
+  /** Requests for the same count share one, which is made at most about twice a second. @param what what is counted */
   count<T>(what: string, count: () => Promise<T>): Promise<T> {
     const known = this.#counting.get(what);
     if (known !== undefined) return known as Promise<T>;

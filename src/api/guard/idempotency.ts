@@ -1,5 +1,5 @@
 // The Idempotency-Key of POST requests: names the request, so that its changes are made once (operations/audit.ts). Steps of
-// pipeline.ts for every POST but the card import, whose body is a stream and which is repeatable by itself.
+// pipeline.ts for every POST except the card import, whose body is a stream and which is repeatable without a key.
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CardpollError } from '../../platform/errors.ts';
@@ -10,7 +10,7 @@ export const IDEMPOTENCY_KEY = 'idempotency-key';
 const REPLAYED = 'idempotent-replayed';
 const WELL_FORMED = /^[\x21-\x7e]{1,128}$/;
 
-/** After validation, when equal requests look equal. */
+/** After validation, so that equal requests have equal bodies. */
 export function nameRepeat(request: FastifyRequest): void {
   const key = request.headers[IDEMPOTENCY_KEY];
   if (request.method !== 'POST' || key === undefined) return;
@@ -22,7 +22,7 @@ export function markRepeat({ actor }: FastifyRequest, reply: FastifyReply): void
   if (actor?.repeat?.isRepeat === true && reply.statusCode < 400) reply.header(REPLAYED, 'true');
 }
 
-/** Keys of different clients are different keys. */
+/** Separates the keys of different clients. */
 function scoped(key: string, { headers }: FastifyRequest): string {
   if (!WELL_FORMED.test(key)) {
     throw new CardpollError(
@@ -31,11 +31,11 @@ function scoped(key: string, { headers }: FastifyRequest): string {
       'Idempotency-Key must be 1 to 128 printable characters without spaces',
     );
   }
-  // However the header is written, the same token is the same client.
+  // The same token is the same client, in any spelling of the header.
   return sha256(`Bearer ${bearerToken(headers.authorization) ?? ''}\n${key}`);
 }
 
-/** By the names in the JSON, which instances of an older version use, too (except to create an alert rule). */
+/** Uses the names of the JSON, as instances of an older version do, too (except to create an alert rule). */
 function fingerprintOf({ method, url, body }: FastifyRequest): string {
   return sha256(`${method} ${url}\n${JSON.stringify(snakeKeys(body ?? null))}`);
 }

@@ -1,5 +1,5 @@
-// The order in which a request is judged and its answer is sent: every hook of the server, in the order in which they run. A
-// step lets the request pass to the next one, or throws the error it is refused with. Put in place by server.ts.
+// The steps that check a request and send its answer: every hook of the server, in running order. A step passes the request to
+// the next one, or throws the error that refuses it. Installed by server.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { CardpollError } from '../../platform/errors.ts';
@@ -15,7 +15,10 @@ import { boundBodyTime, refuseEncodedBody, refuseUntakenBody } from './bodies.ts
 import { markRepeat, nameRepeat } from './idempotency.ts';
 import { refuseExpectation, requireOneHost } from './protocol.ts';
 
-/** `callers`: what needs a token, where there are tokens. `admin`: the API without the import. Each is part of the one before. */
+/**
+ * `callers`: requests that need a token, if there are tokens. `admin`: the API without the import. Each is part of the previous
+ * one.
+ */
 type Coverage = 'all' | 'callers' | 'admin';
 type Phase =
   | 'onRequest'
@@ -26,7 +29,7 @@ type Phase =
   | 'onSend'
   | 'onResponse';
 
-/** @param answer what is about to be sent, from preSerialization on. */
+/** @param answer the answer to be sent, from preSerialization on. */
 type Judge = (request: FastifyRequest, reply: FastifyReply, answer: unknown) => void | Promise<void>;
 export type Step = readonly [covers: Coverage, phase: Phase, judge: Judge];
 
@@ -56,7 +59,7 @@ export function pipelineOf(parts: Parts): readonly Step[] {
     instruments.request(method, routeOptions.url ?? null, statusCode, elapsedTime);
   return [
     ['all', 'onRequest', (request, reply) => observe(logs.access, request, reply)],
-    // Before any step that may refuse: what a refused request leaves unread must arrive in time, too.
+    // Before any step that may refuse, because the unread body of a refused request must arrive in time, too.
     ['all', 'onRequest', boundBodyTime(bodyTimeoutMs, instruments)],
     ['all', 'onRequest', requireOneHost],
     ['all', 'onRequest', refuseExpectation],
@@ -74,7 +77,7 @@ export function pipelineOf(parts: Parts): readonly Step[] {
   ];
 }
 
-/** Call before the first route of the scope that it covers is registered. */
+/** Call before the first route of the covered scope is registered. */
 export function judge(app: FastifyInstance, steps: readonly Step[], covers: Coverage): void {
   for (const [covered, phase, step] of steps) {
     const hook = async (...request: Parameters<Judge>) => step(...request);

@@ -1,5 +1,5 @@
-// What the protocol asks of a request, and what a client may ask of it and does not get here: one Host, no expectation but
-// 100-continue, bytes that are HTTP. Used by pipeline.ts and server.ts. The answers are problems and are in the access log, like all others.
+// Checks the protocol of a request: exactly one Host, no expectation but 100-continue, and valid HTTP. Used by pipeline.ts and
+// server.ts. The answers are problems and are in the access log, like all others.
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,7 +10,10 @@ import { problemText } from '../error-handling.ts';
 import type { Instruments } from '../metrics/instruments.ts';
 import { EXPECTATION_FAILED, PROBLEM_TYPE, type Problem } from '../problem.ts';
 
-/** The server itself would answer the first with nothing, and take the first of two, which another server on the way may not. */
+/**
+ * Without a Host Node itself would send an empty answer, and of two it would take the first, which another server on the way may
+ * not.
+ */
 export function requireOneHost({ raw }: FastifyRequest): void {
   const hosts = raw.headersDistinct.host?.length ?? 0;
   if (hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0')) return;
@@ -18,7 +21,7 @@ export function requireOneHost({ raw }: FastifyRequest): void {
   throw new CardpollError('bad_data', 'malformed_request', `the request has ${what}`);
 }
 
-/** Node keeps `Expect: 100-continue` to itself; what else arrives here cannot be met. */
+/** Node handles `Expect: 100-continue` itself; any other expectation cannot be met. */
 export function refuseExpectation({ headers: { expect } }: FastifyRequest): void {
   if (expect === undefined || expect.toLowerCase() === '100-continue') return;
   throw new CardpollError('bad_data', EXPECTATION_FAILED, 'the expectation in Expect cannot be met', {
@@ -43,7 +46,7 @@ const PROBLEMS: Readonly<Record<string, Problem>> = {
 /** For bytes that never became a request: malformed HTTP, oversized headers, a head that never ends. */
 export function clientErrorHandler(log: Pick<Logger, 'info'>, instruments: Pick<Instruments, 'refused'>) {
   return ({ code = '' }: NodeJS.ErrnoException, socket: Socket): void => {
-    // Gone, or it speaks no TLS and would not read what we say with it.
+    // The client is gone, or speaks no TLS and could not read an answer.
     if (code === 'ECONNRESET' || !socket.writable || /^ERR_(SSL|TLS)/.test(code)) {
       socket.destroy();
       return;

@@ -1,10 +1,10 @@
-// Counts of requests in the present minute, the store of @fastify/rate-limit. Its own reads the wall clock: after a step back of an
-// hour, callers at their limit would be refused for an hour. Used by access.ts.
+// Counts the requests of the current minute, as the store of @fastify/rate-limit. Its own store reads the wall clock: after a
+// step back of an hour, callers at their limit would be refused for an hour. Used by access.ts.
 import type { FastifyRateLimitStore } from '@fastify/rate-limit';
 import type { Clock } from '../../platform/clock.ts';
 
 export const WINDOW_MS = 60_000;
-/** Counted apart. More of them push out the longest silent ones, so that no flood of addresses fills the memory. */
+/** Most keys that are counted. Further ones replace the longest silent ones, so that no flood of addresses fills the memory. */
 const MAX_KEYS = 10_000;
 
 export class RequestCounts implements FastifyRateLimitStore {
@@ -25,7 +25,7 @@ export class RequestCounts implements FastifyRateLimitStore {
     done(null, { current: count.current, ttl: WINDOW_MS - (nowMs - count.sinceMs) });
   }
 
-  /** @returns the store of one more limit. */
+  /** @returns the store of another limit. */
   child(): RequestCounts {
     return new RequestCounts(this.clock);
   }

@@ -1,5 +1,5 @@
-// What this instance counted and timed since it began: requests, polls, gateway calls, webhooks, changes. Opened by wiring, which
-// hands it to the parts that report; own-numbers.ts shows it. Series with few labels exist from the start, at zero.
+// Counters and timers of this instance since its start: requests, polls, gateway calls, webhooks, changes. Opened by wiring,
+// which passes it to the reporting parts; own-numbers.ts shows it. Series with few labels exist from the start, at zero.
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { INTERFACE_NAMES } from '../../domain/gateway-interface.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
@@ -18,7 +18,7 @@ import { type StoredSeries, StoredSummary } from './stored-summary.ts';
 type Observe = ReturnType<PlainHistogram['series']>;
 
 export const PREFIX = 'cardpoll_';
-/** Where the thresholds of the operations interface lie (0.5 and 2 s), and the scale of its concurrency table. */
+/** Includes the thresholds of the operations interface (0.5 and 2 s), and the scale of its concurrency table. */
 const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** From one tick of the scheduler to hours of backlog. */
@@ -182,7 +182,7 @@ export class Instruments implements Meter {
   }
 }
 
-/** One scrape's worth of metrics: totals are set, not counted here, so every scrape begins anew. */
+/** The metrics of one scrape: totals are set, not counted here, so every scrape starts from zero. */
 export class Page {
   readonly registry = new Registry();
 

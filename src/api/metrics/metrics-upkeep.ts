@@ -39,7 +39,7 @@ export function addCleanup(page: Page, retention: readonly Retention[], cleanup:
   for (const { target, deleted } of cleanup.items) rows.set({ target }, deleted);
 }
 
-/** Missing while the database does not answer. */
+/** Absent while the database does not answer. */
 export function addStops(page: Page, { stops, healthReasons }: Overview): void {
   const mode = page.gauge('stops_mode', '1 for the mode of stops in force', ['mode']);
   const done = page.gauge('stops_done', 'Stops of the last hour and the last day', ['window']);
@@ -53,12 +53,12 @@ export function addStops(page: Page, { stops, healthReasons }: Overview): void {
     'cards_stopped_within',
     'Cards that cardpoll stopped and that are within their package by now',
   );
-  // Nothing of it is known, or all of it.
+  // Either all of these values are known, or none.
   if (stops.mode === null) return;
   for (const one of STOP_MODES) mode.set({ mode: one }, one === stops.mode ? 1 : 0);
   done.set({ window: 'hour' }, stops.doneHour ?? 0);
   done.set({ window: 'day' }, stops.doneDay ?? 0);
-  // Missing without a limit.
+  // Absent without a limit.
   if (stops.budgetHour !== null) budget.set({ window: 'hour' }, stops.budgetHour);
   if (stops.budgetDay !== null) budget.set({ window: 'day' }, stops.budgetDay);
   resumed.set({ window: 'day' }, stops.resumedDay ?? 0);
@@ -72,7 +72,7 @@ export function addStops(page: Page, { stops, healthReasons }: Overview): void {
   page
     .gauge('stops_unconfirmed', 'Cards that still run although the gateway acknowledged their stop')
     .set(stops.unconfirmed ?? 0);
-  // Missing while no walk over all cards has ended.
+  // Absent until a walk over all cards has ended.
   if (stops.overRunning !== null) overRunning.set(stops.overRunning);
   if (stops.stoppedWithin !== null) stoppedWithin.set(stops.stoppedWithin);
   page

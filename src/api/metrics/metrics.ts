@@ -1,8 +1,8 @@
-// Prometheus metrics: the numbers of polling-stats in base units (seconds, bytes, ratios), and those of this process.
-// Used by routes/probes.ts. operations/ defines the numbers; labels have few values, never a
-// card and never an instance, whose name changes with every start.
+// Prometheus metrics: the numbers of polling-stats in base units (seconds, bytes, ratios), and those of this process. Used by
+// routes/probes.ts. operations/ defines the numbers; labels have few values, never a card or an instance, whose name changes with
+// every start.
 //
-// Every instance reports the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
+// Every instance reports the numbers of the whole fleet, read from the shared stores: use their max, not their sum.
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
 import { Registry } from 'prom-client';
 import { levelOf } from '../../domain/alerts/alert-cause.ts';
@@ -34,7 +34,7 @@ export class Metrics {
     this.#own = new OwnNumbers(sources.instance, sources.instruments);
   }
 
-  /** The exposition text. While a store is away the fleet's numbers are missing and cardpoll_stores_up is 0. */
+  /** The exposition text. While a store is down the fleet's numbers are absent and cardpoll_stores_up is 0. */
   async text(): Promise<string> {
     const fleet = await readFleet(this.sources);
     const parts = [this.#instance(fleet !== null)];
@@ -52,7 +52,7 @@ export class Metrics {
   }
 }
 
-/** What all instances have in common; null while a store is away. */
+/** The numbers that all instances share; null while a store is down. */
 async function readFleet({ stats, init, history, alertHistory, cleanup: cleanups }: MetricsSources) {
   try {
     const [overview, { reconciliation }, failures, alerts, retention, cleanup] = await Promise.all([
@@ -72,7 +72,7 @@ async function readFleet({ stats, init, history, alertHistory, cleanup: cleanups
 
 type Fleet = NonNullable<Awaited<ReturnType<typeof readFleet>>>;
 
-/** Gauges of each task type: name, what it shows, and its value, which is left out where it is null. */
+/** Gauges of each task type: name, help, and value; null leaves the gauge out. */
 const TASK_GAUGES: Record<string, readonly [help: string, read: (task: TaskStats) => number | null]> = {
   queue_length: ['Cards due and running', (task) => task.queueLength],
   queue_backoff: [

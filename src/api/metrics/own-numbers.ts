@@ -1,9 +1,9 @@
-// The metrics of one process, as opposed to those of the fleet: its memory and event loop, whether it leads, the log lines
-// it lost, and what it counted and timed. metrics.ts serves them.
+// The metrics of one process, as opposed to those of the fleet: its memory and event loop, whether it leads, its lost log lines,
+// and its counters and timers. metrics.ts serves them.
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type Instruments, PREFIX } from './instruments.ts';
 
-/** Gauges of prom-client that carry the suffix of a counter, and are the sum of the metric without it. */
+/** Gauges of prom-client that have the suffix of a counter, and are the sum of the metric without it. */
 const SUMS = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
 /** The numbers of this instance. */
@@ -18,7 +18,7 @@ export interface InstanceState {
 
 export class OwnNumbers {
   readonly #registry = new Registry();
-  /** The instruments have one of their own: they count before the server is open. */
+  /** The instruments have a separate registry, because they count before the server is open. */
   readonly #registries: readonly Registry[];
 
   constructor(instance: () => InstanceState, instruments: Instruments) {

@@ -1,10 +1,10 @@
-// A histogram in plain numbers, for what every poll reports: prom-client makes a text of the labels at each observation. Here
-// each set of labels is a function, made once. Used by instruments.ts. prom-client still writes the text, from `get`.
+// A histogram in plain numbers, for values that every poll reports: prom-client builds a text of the labels at each observation.
+// Here each set of labels is a function, made once. Used by instruments.ts. prom-client still writes the text, from `get`.
 import type { Histogram, Registry } from 'prom-client';
 
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
-  /** Observations in each bucket, by its upper bound; the last one is without a bound. */
+  /** Observations in each bucket, by its upper bound; the last bucket has no bound. */
   readonly counts: number[];
   sum: number;
 }
@@ -20,11 +20,11 @@ export class PlainHistogram {
     private readonly bounds: readonly number[],
     registry: Registry,
   ) {
-    // Name and `get` are all that a registry takes of a metric.
+    // A registry uses only the name and `get` of a metric.
     registry.registerMetric(this as unknown as Histogram);
   }
 
-  /** @returns what observes a value with these labels. From now on the series is shown. */
+  /** @returns a function that observes a value with these labels. From now on the series is shown. */
   series(labels: Series['labels']): (value: number) => void {
     const { bounds } = this;
     const series = { labels, counts: [...bounds.map(() => 0), 0], sum: 0 };

@@ -1,8 +1,11 @@
-// A summary of figures that the store has summed up: prom-client's Summary takes single observations. Used by metrics.ts.
+// A summary of figures that the store has already added up: prom-client's Summary takes single observations. Used by metrics.ts.
 // prom-client still writes the text, from `get`.
 import type { Registry, Summary } from 'prom-client';
 
-/** What one set of labels shows. Sum and count only grow; a quantile is of a recent window, and null without an observation. */
+/**
+ * The values for one set of labels. Sum and count only grow; a quantile covers a recent window, and is null without an
+ * observation.
+ */
 export interface StoredSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly quantiles: Readonly<Record<string, number | null>>;
@@ -19,7 +22,7 @@ export class StoredSummary {
     private readonly all: readonly StoredSeries[],
     registry: Registry,
   ) {
-    // Name and `get` are all that a registry takes of a metric.
+    // A registry uses only the name and `get` of a metric.
     registry.registerMetric(this as unknown as Summary);
   }
 

@@ -1,5 +1,5 @@
-// GET /api/admin/audit: who changed what. Entries are made where things change (operations/audit.ts), never here.
-// GET /api/admin/whoami: who the caller is to this API, and so what the caller may do.
+// GET /api/admin/audit: who changed what. Only operations/audit.ts makes entries. GET /api/admin/whoami: the identity and role of
+// the caller.
 import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
 import { auditItem, undoReport } from '../../operations/audit-report.ts';

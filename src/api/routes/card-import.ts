@@ -1,6 +1,6 @@
-// POST /api/admin/cards/import: a file of cards, streamed into the import as it arrives. Of any size and for as long
-// as it takes: neither the body limit nor the time limit of the other routes holds here; the import's own pace holds
-// the sender back. POST cards/import/preview reads a file in the same way, writes nothing, and answers while it reads.
+// POST /api/admin/cards/import: streams a file of cards into the import as it arrives. The file has any size and may take any
+// time: the body limit and the time limit of the other routes do not apply; the import's own pace slows the sender down. POST
+// cards/import/preview reads a file in the same way, writes nothing, and answers while it reads.
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
@@ -25,7 +25,7 @@ const howToRead = z.object({
   ignore_columns: choice.describe('Ignore unknown columns instead of refusing the file'),
   overwrite_verified: choice.describe('real_name_verified overwrites what polls have found'),
 });
-/** The body is for the description only: the handler reads the file from the connection. */
+/** The body is only described: the handler reads the file from the connection. */
 const file = { consumes: CONTENT_TYPES, body: z.unknown() };
 const answers = answersOf('cards');
 
@@ -77,11 +77,11 @@ export function cardImportRoutes(app: FastifyInstance, cards: CardOperations): v
           return write(lines, former);
         }),
       );
-      // A file that is refused as a whole has no line before that.
+      // A file that is refused as a whole has no line before the refusal.
       await Promise.race([report, once(lines, 'begun')]);
       report.then(
         (counts) => lines.end(`${JSON.stringify(toWire(counts))}\n`),
-        // The status has been sent by then, so a file that is refused has the reason in the last line.
+        // The status is already sent, so the last line has the reason why a file is refused.
         (error) => {
           if (isRefused(error) && raw.errored === null) lines.end(`${JSON.stringify(problemOf(error))}\n`);
           else lines.destroy(error);
@@ -109,7 +109,7 @@ async function readBody<Result>(
 ): Promise<Result> {
   // The import may give up early and destroy its input. The connection must outlive that, to carry the answer.
   const input = new PassThrough();
-  // An upload may end before its import begins to read; the reader gets the error all the same.
+  // An upload may fail before its import begins to read; the reader still gets the error.
   input.on('error', () => {});
   source.once('error', (error) => input.destroy(error));
   source.pipe(input);
@@ -121,7 +121,7 @@ async function readBody<Result>(
     }
     throw error;
   } finally {
-    // The rest of the body is read and dropped: only then does the client read the answer.
+    // The rest of the body is read and dropped, because only then does the client read the answer.
     source.unpipe(input);
     source.resume();
   }

@@ -1,5 +1,5 @@
-// GET /api/admin/cards: cards in id order; cards/{card_id or iccid}: one card in full; .../explain: why it is or is not
-// polled; cards/export: all of them.
+// GET /api/admin/cards: cards in id order; cards/{card_id or iccid}: one card in full; .../explain: why it is polled or not;
+// cards/export: all cards.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { type CardFilter, FILTER_FIELDS } from '../../domain/cards/card-filter.ts';
@@ -66,7 +66,7 @@ export function cardRoutes(
     answers('Why a card is or is not polled, for each task type', cardExplanation, { params }),
     (request) => explainer.explain(request.params.card),
   );
-  // Streamed as they are read: the reader's pace holds the reading back.
+  // Streamed: the reader's pace limits the reading.
   serve(
     FILE_ENDPOINTS.exportCards,
     answers(
@@ -86,13 +86,13 @@ export function cardRoutes(
       const sent = method === 'HEAD' ? [] : paced(pieces, expensive.stretches);
       const text = Readable.from(sent, { objectMode: false });
       text.once('close', leave);
-      // A stream is sent as it is; the schema describes the text it carries.
+      // A stream is sent unchanged; the schema describes its text.
       return reply.type(CONTENT_TYPES[format]).send(text as unknown as string);
     },
   );
 }
 
-/** Reads each piece when it is its turn. */
+/** Reads each piece in its turn. */
 async function* paced(pieces: AsyncGenerator<string>, turns: Bulkhead): AsyncGenerator<string> {
   for (;;) {
     const piece = await turns.run(() => pieces.next());

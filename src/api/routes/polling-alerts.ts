@@ -1,7 +1,7 @@
-// /api/admin/polling-alert-rules, what the rules fired: /api/admin/polling-alert-history with acknowledgement and redelivery
-// (operations interface, sections 2.3, 2.4 and 4), and /api/admin/polling-alert-silences, which suppress notifications for a
-// time. PUT changes the fields it names; those left out stay as they are. What needs more than one field to be judged
-// (threshold by rule type, webhook_url by channels; of a silence its scope and its end) is checked by the operations.
+// /api/admin/polling-alert-rules; their alerts, /api/admin/polling-alert-history with acknowledgement and redelivery (operations
+// interface, sections 2.3, 2.4 and 4); and /api/admin/polling-alert-silences, which suppress notifications for a time. PUT
+// changes the given fields; omitted fields keep their values. The operations check rules over several fields (threshold by rule
+// type, webhook_url by channels; the scope and the end of a silence).
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import {
@@ -45,7 +45,7 @@ const channelsError = `must be a list of channels: ${NOTIFY_CHANNELS.join(', ')}
 const isChannel = (value: unknown): value is NotifyChannel =>
   NOTIFY_CHANNELS.includes(value as NotifyChannel);
 
-// One problem for the list as a whole: clients look for the field, not for a place in it.
+// One problem for the whole list: clients look for the field, not for a position in it.
 const notifyChannels = z
   .array(z.unknown(), { error: requiredOr(channelsError) })
   .max(MAX_CHANNELS, { error: channelsError })
@@ -62,7 +62,7 @@ const fields = {
   is_enabled: yesOrNo,
   notify_channels: notifyChannels,
 };
-// Which receivers there are, the configuration says: the operation checks the name.
+// The configuration defines the receivers, so the operation checks the name.
 const receiverName = z
   .string({ error: 'must be the name of a receiver, standard or null' })
   .nullable()
@@ -141,7 +141,7 @@ export function pollingAlertRoutes(serve: Serve, alerts: AlertOperations): void 
       'Send a test webhook for an alert rule, and return the result',
       webhookTrialReport,
       { params },
-      { takesLong: true }, // as long as its receiver
+      { takesLong: true }, // as long as the receiver
     ),
     ({ actor, params }) => alerts.test(actor, params.id),
   );
@@ -209,7 +209,7 @@ export function pollingAlertHistoryRoutes(serve: Serve, alerts: AlertHistoryOper
   );
 }
 
-// That something is silenced at all, and either for so long or until a time, is checked by the operation.
+// The operation checks that a silence has a scope, and either a duration or an end.
 const untilError = 'must be a time like 2026-11-22T08:00:00Z';
 
 const newSilence = body({

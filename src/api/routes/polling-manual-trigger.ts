@@ -1,5 +1,4 @@
-// /api/admin/polling-manual-trigger: poll cards now, follow it, cancel it (operations interface, sections 2.6
-// and 4).
+// /api/admin/polling-manual-trigger: poll cards now, follow a trigger, cancel it (operations interface, sections 2.6 and 4).
 import { z } from 'zod';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import {

@@ -1,5 +1,5 @@
-// GET /api/admin/polling-stats and below: the fleet in numbers (operations interface, section 4); POST
-// polling-init/rebuild; GET plan: what another fleet would take.
+// GET /api/admin/polling-stats and below: the fleet in numbers (operations interface, section 4); POST polling-init/rebuild; GET
+// plan: the requirements of another fleet.
 import { z } from 'zod';
 import { INTERVAL_SECONDS_BOUNDS } from '../../domain/schedule/polling-config.ts';
 import { HISTORY_STEPS } from '../../domain/stats/history.ts';
@@ -28,7 +28,7 @@ const { seconds, samples } = HISTORY_STEPS.minute;
 const MINUTES = { min: 1, max: (seconds * samples) / 60 };
 const DEFAULT_MINUTES = 15;
 
-/** Short enough for a screen that is drawn every second. */
+/** Short enough for a screen that refreshes every second. */
 const EVERY_MS = 250;
 
 type StatsSources = Pick<Operations, 'stats' | 'history' | 'init' | 'plan'>;

@@ -1,4 +1,5 @@
-// What service managers, load balancers and tools ask: alive, ready, version, API description, which are public, and metrics.
+// Endpoints for service managers, load balancers and tools: alive, ready, version and API description, which are public, and
+// metrics.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { systemClock } from '../../platform/clock.ts';
@@ -10,9 +11,9 @@ import { answersOf, type Routes, textOf } from '../schemas/answers.ts';
 
 /** Whether this instance works. */
 export interface Readiness {
-  /** Why it does not, one sentence each; empty when it does. */
+  /** Why it does not work, one sentence each; empty when it does. */
   readonly problems: readonly string[];
-  /** Pauses and breakers that hold polling back; no reason to take the instance out of service. */
+  /** Pauses and breakers that hold polling back, which are no reason to take the instance out of service. */
   readonly restraints: readonly string[];
 }
 
@@ -63,7 +64,7 @@ export function probeRoutes(
       const { etag, json } = description;
       reply.headers({ etag, 'cache-control': 'no-cache' }).type('application/json; charset=utf-8');
       if (headers['if-none-match'] === etag) return reply.code(304 as 200).send(undefined as never);
-      // Sent as it is; the schema describes the JSON it holds.
+      // Sent unchanged; the schema describes its JSON.
       return reply.send(json as unknown as { openapi: string });
     },
   );
@@ -80,7 +81,7 @@ export function metricsRoute(app: Routes, metrics: Metrics): void {
   );
 }
 
-/** Written once: it is the same for every request. */
+/** Serialised once, because it is the same for every request. */
 function described(document: object) {
   const json = Buffer.from(JSON.stringify(document));
   return { json, etag: etagOf(createHash('sha256').update(json).digest('base64url')) };

@@ -1,4 +1,4 @@
-// GET /api/admin/report: what happened in a time, and what is open now, for the hand-over from one operator to the next.
+// GET /api/admin/report: the events of a period, and what is open now, for the hand-over from one operator to the next.
 import { z } from 'zod';
 import type { ShiftOperations } from '../../operations/shift/shift.ts';
 import { shiftReport } from '../../operations/shift/shift-report.ts';

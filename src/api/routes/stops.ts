@@ -1,6 +1,6 @@
-// /api/admin/stops: stops of cards, their mode, what is done with those that are held, and below stops/resume the runs that
-// resume stopped cards; POST cards/{card}/stop and cards/{card}/resume. What needs more than one field to be judged (card_ids,
-// or all or since instead) is checked in operations/stops.
+// /api/admin/stops: stops of cards, their mode, and the decisions about held ones; below stops/resume the runs that resume
+// stopped cards; POST cards/{card}/stop and cards/{card}/resume. operations/stops checks rules over several fields (card_ids, or
+// all or since instead).
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import {
@@ -36,7 +36,7 @@ import {
   yesOrNo,
 } from '../schemas/fields.ts';
 
-/** A request about so many cards is larger than others may be, and its answer may take longer. */
+/** A request about this many cards has a larger body than others, and its answer may take longer. */
 const VERY_MANY = { bodyLimit: 2 * 1024 * 1024, takesLong: true };
 
 const reason = line(REASON_CHARS, REASON_RULE).describe(

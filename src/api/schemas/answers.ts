@@ -1,5 +1,5 @@
-// The JSON of answers, and how a route describes its own: what it is for, what it answers, and what it takes. From that follow
-// the checks of requests and answers, the status of an answer, and the OpenAPI document. Used by the routes of the admin API.
+// The JSON of answers, and the description of a route: its purpose, its answer, and its request. The checks of requests and
+// answers, the status of an answer, and the OpenAPI document follow from it. Used by the routes of the admin API.
 //
 // Names are in snake_case in the JSON and in camelCase in the handlers. The schema of a request has the names of its JSON. A
 // report becomes a schema of its JSON: names in snake_case, times as RFC 3339 in UTC; toWire (platform/snake-keys.ts) does the
@@ -38,7 +38,7 @@ interface RouteTypes extends FastifyTypeProvider {
   serializer: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
 }
 
-/** What routes are added to: a scope of the server whose schemas are those of zod. */
+/** A scope of the server with zod schemas, to which routes are added. */
 export type Routes = Parameters<FastifyPluginAsync<Record<never, never>, RawServerDefault, RouteTypes>>[0];
 
 export function routesOf(app: FastifyInstance): Routes {
@@ -54,10 +54,10 @@ type Handler<Schema extends FastifySchema> = RouteHandlerMethod<
   Schema,
   RouteTypes
 >;
-/** As the client gets it. */
+/** The body as the client gets it. */
 type BodyOf<Answer> = Answer extends z.ZodType ? Wire<z.output<Answer>> : string;
 
-/** Adds an endpoint to the API. Its body in the table has to be what the schema of the answer says. */
+/** Adds an endpoint to the API. Its body in the table must match the schema of the answer. */
 export type Serve = <const Schema extends FastifySchema & { readonly response: object }>(
   endpoint: Endpoint<BodyOf<Schema['response'][keyof Schema['response']]>>,
   options: Pick<RouteOptions, 'bodyLimit' | 'config' | 'preValidation'> & { readonly schema: Schema },
@@ -70,7 +70,7 @@ export function serveOn(app: FastifyInstance): Serve {
   };
 }
 
-/** Checks what a request has by its schema, and gives the handler the names it knows. */
+/** Checks a request by its schema, and passes the known names to the handler. */
 export const validateRequest: typeof validatorCompiler = (route) => {
   const validate = validatorCompiler(route);
   return (input) => {
@@ -79,17 +79,17 @@ export const validateRequest: typeof validatorCompiler = (route) => {
   };
 };
 
-/** How the server treats a route. */
+/** Special treatment of a route by the server. */
 interface Handling<Status extends number, Answer> extends Omit<FastifyContextConfig, 'versionOf'> {
-  /** The version of what it answers (etag.ts). */
+  /** The version of its answer (etag.ts). */
   readonly versionOf?: (report: Answer extends z.ZodType ? ReportOf<Answer> : never) => string;
-  /** Of its answer; default 200. */
+  /** Status of its answer; default 200. */
   readonly status?: Status;
-  /** Of its body, if more than others may have. */
+  /** Largest body, if it is larger than on other routes. */
   readonly bodyLimit?: number;
 }
 
-/** An answer that is not JSON; the handler sends it as it is. */
+/** An answer that is not JSON; the handler sends it unchanged. */
 interface TextAnswer {
   readonly description: string;
   readonly content: Record<string, { readonly schema: z.ZodString }>;
@@ -99,11 +99,11 @@ export function textOf(description: string, ...types: readonly string[]): TextAn
   return { description, content: Object.fromEntries(types.map((type) => [type, { schema: z.string() }])) };
 }
 
-/** @param tag of routes in the OpenAPI document (openapi.ts). @returns what describes such a route. */
+/** @param tag of routes in the OpenAPI document (openapi.ts). @returns a function that describes such a route. */
 export function answersOf(tag: string) {
   /**
    * @param answer the report that it returns.
-   * @param takes params, querystring, headers and body, as far as there are.
+   * @param takes params, querystring, headers and body, as far as the route has them.
    */
   return <
     Answer extends z.ZodType | TextAnswer,
@@ -130,8 +130,8 @@ export function answersOf(tag: string) {
 }
 
 /**
- * Refuses query parameters that a route does not know: a misspelt one would otherwise widen what a request does. Call before the
- * first route is registered.
+ * Refuses query parameters that a route does not know: a misspelt one would otherwise widen the effect of a request. Call before
+ * the first route is registered.
  */
 export function refuseUnknownParameters(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
@@ -148,10 +148,10 @@ export function setStatus({ routeOptions }: FastifyRequest, reply: FastifyReply)
   if (status !== undefined) reply.code(Number(status));
 }
 
-/** Handlers return reports: the names and times of JSON are made of them when they are sent (serializeReport). */
+/** Handlers return reports; their JSON names and times are made when they are sent (serializeReport). */
 type WireSchema<Schema extends z.ZodType> = z.ZodType<ReportOf<Schema>, ReportOf<Schema>>;
 
-/** Writes a report as the schema of its JSON says. */
+/** Serialises a report by the schema of its JSON. */
 export const serializeReport: typeof serializerCompiler = (route) => {
   const serialize = serializerCompiler(route);
   return (report) => serialize(toWire(report));
@@ -194,7 +194,7 @@ export const pageQuery = z.object({
   page_size: queryNumber(PAGE_SIZE_BOUNDS).default(DEFAULT_PAGE_SIZE),
 });
 
-/** A list that is short and has no pages. */
+/** A short list without pages. */
 export function itemsOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item) });
 }

@@ -1,5 +1,5 @@
 // Fields of requests that several resources share: whole numbers with bounds, task types, reasons. Used by the schemas and
-// routes; the messages are what a 422 says about the field.
+// routes; a 422 shows the messages.
 import { z } from 'zod';
 import { CARD_ID_BOUNDS } from '../../domain/manual-trigger.ts';
 import { ONE_LINE } from '../../domain/plain-text.ts';
@@ -21,7 +21,7 @@ export function queryNumber(bounds: Bounds) {
   return (
     z
       .string({ error })
-      // Not as a pattern: the document shows a number.
+      // Not a pattern, because the document shows a number.
       .refine((value) => /^-?\d{1,16}$/.test(value), { error })
       .transform(Number)
       .refine((value) => value >= bounds.min && value <= bounds.max, { error })
@@ -48,7 +48,7 @@ export function line({ min, max }: Bounds, rule: string) {
   return z.string({ error }).trim().min(min, { error }).max(max, { error }).regex(ONE_LINE, { error });
 }
 
-/** The number of a record in a path. @param what it is the number of, with its article. */
+/** The number of a record in a path. @param what name of the record, with its article. */
 export function idOf(what: string, digits = 10) {
   const rule = new RegExp(`^[1-9]\\d{0,${digits - 1}}$`);
   return z
@@ -82,7 +82,7 @@ export function listOfCards(most: number) {
 const MAX_REASON_CHARS = 200;
 const reasonError = `must be text of at most ${MAX_REASON_CHARS} characters on one line`;
 
-/** Why an operator does something. It is shown on terminals and in logs. */
+/** An operator's reason for an action. It is shown on terminals and in logs. */
 export const reason = z
   .string({ error: reasonError })
   .max(MAX_REASON_CHARS, { error: reasonError })
