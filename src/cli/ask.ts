@@ -1,5 +1,5 @@
 // Runs one exchange with the daemon for a command: opens the client, and shows a spinner when the answer takes long. Most
-// commands then print the answer and do nothing else: one object, a short list, or a long list, the latest first.
+// commands then only print the answer: one object, a short list, or a long list with the latest items first.
 import type { ApiClient } from '../api/client/client.ts';
 import type { ItemsBody, PageBody } from '../api/client/client-bodies.ts';
 import type { Answer } from '../api/client/client-calls.ts';
@@ -14,7 +14,7 @@ import { type ListLook, type PageLook, printAll, printAnswer, printList, printPa
 
 const SPINNER_AFTER_MS = 300;
 
-/** A client, whose code is loaded when it is needed. @param signal ends its calls. */
+/** Opens a client, whose code is loaded on demand. @param signal ends its calls. */
 export async function openClient(
   { clock }: Io,
   { url, token, tokenFrom, timeoutMs }: Pick<ClientConfig, 'url' | 'token' | 'tokenFrom' | 'timeoutMs'>,
@@ -24,7 +24,7 @@ export async function openClient(
   return apiClient({ url, token, tokenFrom, timeoutMs, signal, clock });
 }
 
-/** @param label what the spinner says, without dots. */
+/** @param label text of the spinner, without dots. */
 export async function ask<T>(
   context: CommandContext,
   label: string,
@@ -58,7 +58,7 @@ function spinLater({ io }: CommandContext, label: string): () => Promise<void> {
 
 type Exchange<Body> = (client: ApiClient) => Promise<Answer<Body>>;
 
-/** @param label what the spinner says. @returns the exit code, as all that show something. */
+/** @param label text of the spinner. @returns the exit code, as all functions that print an answer. */
 export async function showAnswer<Body>(
   context: CommandContext,
   label: string,
@@ -79,8 +79,8 @@ export async function showList<Item>(
 }
 
 /**
- * For commands that end something: work that is already over cannot be ended, and a retry would change nothing, so the
- * answer is no. Throws every other error.
+ * For commands that end something: finished work cannot be ended, and a retry would change nothing, so the command answers no.
+ * Throws every other error.
  */
 export async function unlessOver({ io }: CommandContext, work: Promise<number>): Promise<number> {
   try {
@@ -118,7 +118,7 @@ export function showUnlessOver<Body>(
 export type ReadPage<Item> = (page: number, pageSize: number) => Promise<Answer<PageBody<Item>>>;
 
 interface Pages<Item> extends PageLook<Item> {
-  /** What the spinner says. */
+  /** Text of the spinner. */
   readonly label: string;
   readonly read: (client: ApiClient, ...page: Parameters<ReadPage<Item>>) => ReturnType<ReadPage<Item>>;
   readonly keyOf: (item: Item) => string | number;
@@ -135,7 +135,7 @@ export async function showPages<Item>(
   return printPage(context, answer, pages);
 }
 
-/** New items move the others to later pages, so that the first ones of a page may have been on the page before. */
+/** New items move the others to later pages, so the first items of a page may repeat the previous page. */
 async function* everyPage<Item>(context: CommandContext, { label, read, keyOf }: Pages<Item>) {
   let before = new Set<string | number>();
   for await (const items of pagesOf((...page) => ask(context, label, (client) => read(client, ...page)))) {

@@ -1,5 +1,5 @@
-// Finds the command that a command line means. Options may stand before its name: `cardpoll --watch stats`. Used by run.ts.
-// Unknown options are left for the parser (program.ts) to refuse.
+// Finds the command of a command line. Options may come before its name: `cardpoll --watch stats`. Used by run.ts. The parser
+// (program.ts) refuses unknown options.
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { type CommandPath, type CommandSpec, shownBelow, withBelow } from './command.ts';
@@ -13,7 +13,7 @@ interface CommandLine {
 
 const HELP = '--help';
 
-/** Throws CardpollError kind `usage` for a name that is no command. */
+/** Throws CardpollError kind `usage` for an unknown command name. */
 export function commandLineOf(argv: readonly string[], root: CommandSpec): CommandLine {
   const words = withValues(argv, root);
   const options: string[] = [];
@@ -35,7 +35,7 @@ export function commandLineOf(argv: readonly string[], root: CommandSpec): Comma
   }
   words.unshift(...options);
   const usual = path[0].subcommands?.find(({ isDefault }) => isDefault === true);
-  // The name of a group alone asks what is in it.
+  // The name of a group alone shows its help.
   if (usual === undefined && path[0].run === undefined && words.length === 0) words.push(HELP);
   const asksHelp = words.some((word) => flagNames(HELP_OPTION).includes(word));
   return { path: usual === undefined || asksHelp ? path : [usual, ...path], words };
@@ -53,8 +53,8 @@ function withValues(argv: readonly string[], root: CommandSpec): string[] {
 }
 
 /**
- * How many words the option is, with its value.
- * @returns null for an unknown one, and for one that takes a value in some of the commands below and none in others.
+ * Number of words of the option, including its value.
+ * @returns null for an unknown option, and for one that takes a value only in some of the commands below.
  */
 function lengthOf(word: string, path: CommandPath): number | null {
   const name = word.startsWith('--') ? word.replace(/=.*/s, '') : word.slice(0, 2);
@@ -67,7 +67,7 @@ function lengthOf(word: string, path: CommandPath): number | null {
   return takesValue && !isAttached ? 2 : 1;
 }
 
-/** A name of more commands than this, such as `list`, says too little of what was meant. */
+/** A name that more commands share, such as `list`, is too ambiguous for suggestions. */
 const MOST_MEANT = 3;
 
 function unknownCommand(spec: CommandSpec, typed: string): CardpollError {

@@ -1,6 +1,5 @@
-// How a command is declared, and what it gets when it runs, first of all the process that it runs in. Declarations are
-// cheap data; a command loads slow modules (the API client, YAML, colours) when it runs. program.ts parses the
-// command line by them.
+// Declares commands, and the context in which they run, including the process. Declarations are cheap data; a command loads slow
+// modules (the API client, YAML, colours) when it runs. program.ts parses the command line by the declarations.
 import type { Readable, Writable } from 'node:stream';
 import type { ApiClient } from '../api/client/client.ts';
 import type { Kind } from '../config/kinds.ts';
@@ -11,8 +10,8 @@ import type { Clock } from '../platform/clock.ts';
 import type { Launchers } from './launchers.ts';
 
 /**
- * The words -o accepts: `wide` is a table with all columns, `tsv` one record a line with tabs between the values, `jsonl`
- * one item of a list per line.
+ * The values of -o: `wide` is a table with all columns, `tsv` one record per line with tabs between the values, `jsonl` one item
+ * of a list per line.
  */
 export const OUTPUT_FORMATS = ['table', 'wide', 'tsv', 'json', 'jsonl', 'yaml'] as const;
 export type OutputFormat = Exclude<(typeof OUTPUT_FORMATS)[number], 'wide'>;
@@ -23,15 +22,15 @@ export interface CommandContext {
   readonly format: OutputFormat;
   /** Tables show all columns. */
   readonly wide: boolean;
-  /** Flags and environment that the settings of this run are read from. */
+  /** Flags and environment from which this run reads its settings. */
   readonly configInputs: ConfigInputs;
   /** `cardpoll` with all its subcommands, for commands about commands. */
   readonly root: CommandSpec;
-  /** The daemon that the commands of this run talk to. Throws CardpollError kind `config`. */
+  /** The daemon for the commands of this run. Throws CardpollError kind `config`. */
   clientConfig(): Promise<ClientConfig>;
   /**
    * A client of the configured daemon. Throws CardpollError kind `config`.
-   * @param signal ends its calls; default: an interruption does.
+   * @param signal ends its calls; default: an interruption.
    */
   client(signal?: AbortSignal): Promise<ApiClient>;
 }
@@ -41,7 +40,7 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly doc: string;
   readonly kind: Kind<unknown>;
-  /** The existing names it accepts, or ids that operators do not type from memory: shells offer them. */
+  /** Existing names for shell completion; for ids, those that operators do not type from memory. */
   readonly names?: (context: CommandContext) => Promise<readonly string[]>;
 }
 
@@ -55,13 +54,13 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
   readonly default?: unknown;
   readonly required?: boolean;
-  /** It may be given several times; the kind yields lists, which are joined. */
+  /** May be given several times; the kind yields lists, which are concatenated. */
   readonly repeats?: boolean;
   /** Options that contradict it, in camelCase. */
   readonly conflicts?: readonly string[];
-  /** The value of the flag alone. With it, a value must be attached: `--watch=5`. */
+  /** The value of the flag without one. The option then needs an attached value: `--watch=5`. */
   readonly bare?: string;
-  /** For tests and former versions: help, completion and manual do not list it. */
+  /** For tests and former versions: help, completion and manual omit it. */
   readonly hidden?: boolean;
 }
 
@@ -70,7 +69,7 @@ export interface CommandSpec {
   /** One line, without a full stop. */
   readonly summary: string;
   /**
-   * `cardpoll stats  # the fleet at a glance`: a command line and what it does. Help shows them first. Absent: those of the
+   * `cardpoll stats  # the fleet at a glance`: a command line and its meaning. Help shows them first. Absent: the examples of the
    * group.
    */
   readonly examples?: readonly string[];
@@ -78,28 +77,28 @@ export interface CommandSpec {
   readonly options?: readonly OptionSpec[];
   /** Settings this command takes as flags, in addition to those of every command. */
   readonly settings?: readonly Setting<unknown>[];
-  /** Those of another command, whose help explains them: they are not listed here. */
+  /** The help of another command explains these settings, so they are not listed here. */
   readonly hidesSettings?: boolean;
   readonly subcommands?: readonly CommandSpec[];
   /** Runs when the command above it is typed without a subcommand. */
   readonly isDefault?: boolean;
-  /** For programs and former versions: help, completion and manual do not list it. */
+  /** For programs and former versions: help, completion and manual omit it. */
   readonly hidden?: boolean;
-  /** Subcommands and options of earlier versions, and what to do instead. */
+  /** Removed subcommands and options of earlier versions, and their replacements. */
   readonly gone?: Readonly<Record<string, string>>;
-  /** Words for -o if they are not OUTPUT_FORMATS. */
+  /** Values of -o if they differ from OUTPUT_FORMATS. */
   readonly formats?: readonly string[];
   /** Absent only for groups that need a subcommand. @returns the exit code. */
   readonly run?: (context: CommandContext, input: CommandInput) => Promise<number>;
 }
 
-/** The command line of an example, and what it does. */
+/** The command line of an example, and its meaning. */
 export function partsOf(example: string): [line: string, meaning: string] {
   const [line = '', meaning = ''] = example.split('  # ');
   return [line, meaning];
 }
 
-/** A command, and those above it up to the root. */
+/** A command, and its parents up to the root. */
 export type CommandPath = readonly [own: CommandSpec, ...above: CommandSpec[]];
 
 /** `cardpoll cards show` */
@@ -110,7 +109,7 @@ export function nameOf(path: CommandPath): string {
     .join(' ');
 }
 
-/** The command that the words name. Words that name none are passed over. */
+/** The command that the words name. Other words are skipped. */
 export function commandIn(words: readonly string[], root: CommandSpec): CommandPath {
   let path: CommandPath = [root];
   for (const word of words) {
@@ -125,7 +124,7 @@ export function withBelow(spec: CommandSpec): readonly CommandSpec[] {
   return [spec, ...(spec.subcommands ?? []).flatMap(withBelow)];
 }
 
-/** The subcommands that help, completion and manual mention. */
+/** The subcommands that help, completion and manual show. */
 export function shownBelow({ subcommands = [] }: CommandSpec): readonly CommandSpec[] {
   return subcommands.filter(({ hidden }) => hidden !== true);
 }
@@ -136,7 +135,7 @@ export interface CommandInput {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Declares a command. Its arguments and options have the types that their kinds yield. */
+/** Declares a command. The kinds of its arguments and options determine their types. */
 export function defineCommand<
   const Args extends readonly ArgumentSpec[] = [],
   const Options extends readonly OptionSpec[] = [],
@@ -162,11 +161,11 @@ type ArgumentsOf<Args extends readonly ArgumentSpec[]> = {
       : ValueOf<Args[At]>;
 };
 
-/** The options as they arrive: `--card-id <n>` as `cardId`, `--no-prune` as `prune`. */
+/** The options by name: `--card-id <n>` as `cardId`, `--no-prune` as `prune`. */
 export type OptionsOf<Options extends readonly OptionSpec[]> = ByName<Extract<Options[number], Certain>> &
   Partial<ByName<Exclude<Options[number], Certain>>>;
 
-/** Those that always have a value. */
+/** Options that always have a value. */
 type Certain =
   | { readonly required: true }
   | { readonly default: unknown }
@@ -199,13 +198,13 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /**
-   * Takes over Ctrl-C, SIGTERM, SIGHUP and the closing of stdout from the system. From then on they abort the signal, with
-   * an Interruption as reason. Commands that run a daemon do not call it.
+   * Handles Ctrl-C, SIGTERM, SIGHUP and the closing of stdout. From then on they abort the signal, with an Interruption as
+   * reason. Commands that run a daemon do not call it.
    */
   onInterrupt(): AbortSignal;
 }
 
-/** Why a command was ended: from outside, or without a confirmation. Nothing is printed for it. */
+/** The reason why a command ended early: interrupted, or not confirmed. No message is printed for it. */
 export class Interruption extends Error {
   override readonly name = 'Interruption';
   constructor(readonly exitCode: number) {

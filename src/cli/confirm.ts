@@ -14,13 +14,13 @@ export const CONFIRM_OPTIONS = [
 
 export type ConfirmOptions = OptionsOf<typeof CONFIRM_OPTIONS>;
 
-/** What will happen, one fact per line; a function when it takes a question to the daemon, which --yes need not ask. */
+/** The consequences, one fact per line; a function if the daemon must be asked, which --yes makes unnecessary. */
 type Plan = readonly string[] | (() => Promise<readonly string[]>);
 
 /**
- * Resolves when the command may go ahead. Otherwise it throws an Interruption, with exit code 0 for --dry-run, which is not
- * a refusal. Throws CardpollError kind `usage` without a terminal.
- * @param changes what the command talks to.
+ * Resolves when the command may continue. Otherwise it throws an Interruption, with exit code 0 for --dry-run, which is not a
+ * refusal. Throws CardpollError kind `usage` without a terminal.
+ * @param changes name of the system that the command changes.
  */
 export async function confirm(
   context: CommandContext,
@@ -63,13 +63,13 @@ export function confirmIf(
   return confirm(context, plan, { ...options, yes: options.yes === true || !isDrastic });
 }
 
-/** Names the daemon: with several contexts it may be another one than the operator has in mind. */
+/** Names the daemon: with several contexts the operator may mean another one. */
 async function target(context: CommandContext): Promise<string[]> {
   const { context: name, url } = await context.clientConfig();
   return name === null ? [] : [`On ${name} (${url}):`];
 }
 
-/** @returns the line typed, empty when the input ends. Throws the Interruption on Ctrl-C. */
+/** @returns the typed line, empty when the input ends. Throws the Interruption on Ctrl-C. */
 async function question(io: Io, text: string): Promise<string> {
   const signal = io.onInterrupt();
   io.stderr.write(text);

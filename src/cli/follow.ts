@@ -1,5 +1,5 @@
-// Waits for long work of the daemon: reads its progress until it is done. Used by commands with --wait. It waits for a
-// daemon that restarts, within limits: the work continues after the restart.
+// Waits for long work of the daemon: reads its progress until it is done. Used by commands with --wait. Also waits, within
+// limits, for a daemon that restarts: the work continues after the restart.
 import type { ApiClient } from '../api/client/client.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -17,13 +17,13 @@ export interface WaitOptions {
 interface Followed<Body> {
   readonly read: (client: ApiClient) => Promise<Answer<Body>>;
   readonly isDone: (body: Body) => boolean;
-  /** Cleared in the end. */
+  /** Cleared at the end. */
   readonly bar?: ProgressBar;
-  /** Printed when the waiting is interrupted: what continues, how to follow it and how to cancel it. */
+  /** Printed when the wait is interrupted: the work that continues, and how to follow and cancel it. */
   readonly goesOn: string;
 }
 
-/** Resolves with the first answer that is done; Ctrl-C ends the waiting, not the work. */
+/** Resolves with the first answer that is done; Ctrl-C ends the wait, not the work. */
 export async function follow<Body>(context: CommandContext, followed: Followed<Body>): Promise<Answer<Body>> {
   try {
     return await untilDone(context, followed);

@@ -1,5 +1,4 @@
-// Option declarations: the options every command takes, and settings as options. Used by the parser, help, completion and
-// manual.
+// Option declarations: the options of every command, and settings as options. Used by the parser, help, completion and manual.
 
 import { oneOf } from '../config/kinds.ts';
 import type { Setting } from '../config/settings/setting.ts';
@@ -17,7 +16,7 @@ export const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
 export const VERSION_OPTION: OptionSpec = { flags: '-V, --version', doc: 'print the version' };
 export const HELP_OPTION: OptionSpec = { flags: '-h, --help', doc: 'show this help' };
 
-/** The options a command adds to those of the commands above it. */
+/** The options that a command adds to those of its parents. */
 export function optionsOf({
   options = [],
   settings = [],
@@ -26,7 +25,7 @@ export function optionsOf({
   return [...options, ...settings.map((setting) => ({ ...settingOption(setting), hidden: hidesSettings }))];
 }
 
-/** The options that help, completion and manual mention. */
+/** The options that help, completion and manual show. */
 export function shownOptions(options: readonly OptionSpec[]): readonly OptionSpec[] {
   return options.filter(({ hidden }) => hidden !== true);
 }
@@ -36,7 +35,7 @@ export function flagNames({ flags }: OptionSpec): readonly string[] {
   return flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
 }
 
-/** The options of every command, with the -o words of this one. */
+/** The options of every command, with this command's values of -o. */
 export function commonOptions({ formats = OUTPUT_FORMATS }: CommandSpec): readonly OptionSpec[] {
   return [
     ...GLOBAL_SETTINGS.map(settingOption),
@@ -46,7 +45,7 @@ export function commonOptions({ formats = OUTPUT_FORMATS }: CommandSpec): readon
   ];
 }
 
-/** What a command takes besides its own options: the settings of the commands above it, and the common options. */
+/** The options of a command in addition to its own: the settings of its parents, and the common options. */
 export function inheritedOptions([own, ...above]: CommandPath): readonly OptionSpec[] {
   return [...above.flatMap(({ settings = [] }) => settings.map(settingOption)), ...commonOptions(own)];
 }

@@ -58,7 +58,7 @@ export function formatHelp(path: CommandPath, helper: Help): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** @returns the names in one sentence, and the words of -o, which are those of the command. */
+/** @returns the names in one sentence, and the values of -o, which depend on the command. */
 function named(common: readonly OptionSpec[]): string {
   const names = common.map((option) => {
     const [name = ''] = flagNames(option);
@@ -71,7 +71,7 @@ function argumentsOf({ arguments: args = [] }: CommandSpec): string[] {
   return args.map(({ name }) => name);
 }
 
-/** Those of a group that are of the command itself come first. */
+/** The group's examples of the command itself come first. */
 function examplesOf(path: CommandPath): readonly string[] {
   const examples = path.find((one) => one.examples !== undefined)?.examples ?? [];
   const isOwn = (example: string) => example.startsWith(`${nameOf(path)} `);
@@ -83,7 +83,7 @@ function optionItem({ flags, doc, default: value }: OptionSpec): Item {
   return [flags, standard === null ? doc : `${doc} (default: ${standard})`];
 }
 
-/** The default that help and the manual add to an option's text; null: there is none, or the text states it itself. */
+/** The default that help and the manual append to an option's text; null: none, or the text already states it. */
 export function statedDefault(text: string, value: unknown): string | null {
   return value === undefined || value === '' || /default:/.test(text) ? null : String(value);
 }

@@ -1,5 +1,5 @@
-// The input of `cardpoll cards import`: a file or standard input. Its first character shows the format. It is sent in whole
-// rows, so that it can end early without a broken one, and a bar shows how far it is.
+// The input of `cardpoll cards import`: a file or standard input. Its first character shows the format. It is sent in whole rows,
+// so that it can end early without a broken one, and a bar shows the progress.
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -20,7 +20,7 @@ interface Sent {
   readonly stop: () => void;
 }
 
-/** Throws `input_missing` for a file that cannot be read. @param doing is shown before the file name. */
+/** Throws `input_missing` for a file that cannot be read. @param doing text before the file name. */
 export async function sendLines<T>(
   io: Io,
   file: string,
@@ -42,7 +42,7 @@ export async function sendLines<T>(
 
 type Chunk = IteratorResult<Buffer | string>;
 
-/** @returns bytes: null where they are not known before the end. */
+/** @returns bytes: null where the size is unknown. */
 async function openImportSource(io: Io, file: string) {
   try {
     const bytes = file === STANDARD_INPUT ? null : (await stat(file)).size;
@@ -56,7 +56,7 @@ async function openImportSource(io: Io, file: string) {
   }
 }
 
-/** @returns the first chunk, with all after it up to the first one that is not blank: that shows the format. */
+/** @returns the input up to and including the first chunk that is not blank, which shows the format. */
 async function firstText(chunks: AsyncIterator<Buffer | string>): Promise<Chunk> {
   let text = Buffer.alloc(0);
   for (;;) {
@@ -80,7 +80,7 @@ const QUOTE = 0x22;
 /** A longer row is a bad one, so it need not be kept whole. */
 const LONGEST_LINE_BYTES = 1024 * 1024;
 
-/** Passes whole rows on, and shows how many lines on a bar. A source that is destroyed ends after the last whole row. */
+/** Passes whole rows on, and shows the number of lines on a bar. A source that is destroyed ends after the last whole row. */
 async function* wholeRows(
   source: Readable,
   first: Chunk,
@@ -89,7 +89,7 @@ async function* wholeRows(
   bar: ProgressBar,
 ) {
   let [bytes, lines, isInQuotes] = [0, 0, false];
-  // Joined only when they are passed on: small pieces of a long row would be copied again with each piece.
+  // Joined only when passed on: otherwise small pieces of a long row would be copied again with each piece.
   let [rest, restBytes] = [[] as Buffer[], 0];
   try {
     for (let next = first; next.done !== true; next = await chunks.next()) {
@@ -105,7 +105,7 @@ async function* wholeRows(
       rest.push(chunk.subarray(found.end));
       restBytes += chunk.length - found.end;
       if (restBytes > LONGEST_LINE_BYTES) {
-        // It is no row, or a quote that opens none, as in 5": what ends a line ends a row again.
+        // Not a row, or a quote that opens no field, as in 5": from here on every line end ends a row.
         const whole = Buffer.concat(rest);
         const end = whole.lastIndexOf(NEWLINE) + 1 || whole.length;
         yield whole.subarray(0, end);
@@ -120,7 +120,7 @@ async function* wholeRows(
   if (restBytes > 0 && !source.readableAborted) yield Buffer.concat(rest);
 }
 
-/** @returns where the last row of the chunk ends, behind its line break; 0: none does. In CSV a line break in quotes ends none. */
+/** @returns the end of the last row of the chunk, after its line break; 0: none. In CSV a line break in quotes ends no row. */
 function endOfRows(chunk: Buffer, isCsv: boolean, isInQuotes: boolean) {
   let [lines, end, inQuotes] = [0, 0, isInQuotes];
   let quote = isCsv ? chunk.indexOf(QUOTE) : -1;

@@ -1,5 +1,5 @@
-// Functions of main.ts for the commands that run the product itself: the command line decides what to start, the composition
-// root knows how. A launcher that runs until it is stopped resolves with the exit code when all it started has ended.
+// Functions of main.ts for the commands that run the product itself: the command line decides what to start, and the composition
+// root starts it. A launcher that runs until it is stopped resolves with the exit code when everything it started has ended.
 
 import type { AdoptConfig, DaemonConfig, MigrateConfig } from '../config/daemon-config.ts';
 import type { HostPort } from '../config/kinds.ts';
@@ -36,16 +36,16 @@ export interface MigrateResult {
   }[];
 }
 
-/** The new and the present fleet of a Redis; `holder` null: it has none, or none is known. */
+/** The new and the current fleet of a Redis; `holder` null: none, or unknown. */
 export interface AdoptionPlan {
   readonly fleet: Fleet;
   readonly holder: Fleet | null;
 }
 
-/** Called with the base URL once it answers there. */
+/** Called with the base URL once the server answers there. */
 export type Listening = (url: string) => void;
 
-/** Called when the daemon has opened its port. null: it opens none. */
+/** Called when the daemon has opened its port. null: it opens no port. */
 export type DaemonListening = (url: string | null) => void;
 
 /** Called with the base URL and the log directory of the demo once it answers. */
@@ -59,7 +59,7 @@ export interface Launchers {
     listening: DaemonListening,
   ): Promise<number>;
   demo(options: DemoOptions, launched: DemoLaunched): Promise<number>;
-  /** Calls the interfaces for one card, one after the other; null: those that read something. */
+  /** Calls the interfaces for one card, one after the other; null: all that read something. */
   tryGateway(
     config: Pick<DaemonConfig, 'gateway' | 'proxies' | 'timeZone'>,
     card: Pick<Card, 'iccid' | 'cardId' | 'carrierId' | 'vendorId'>,
@@ -71,7 +71,7 @@ export interface Launchers {
    * @param daemonAnswers whether the daemon reports the health of its fleet; otherwise its stores are read
    */
   doctor(config: DaemonConfig, daemonAnswers: boolean): Promise<readonly Finding[]>;
-  /** @param goAhead confirms the plan, if there is something to do. @returns the plan. Throws what `goAhead` throws. */
+  /** @param goAhead confirms the plan, if there is something to do. @returns the plan. Throws the error of `goAhead`. */
   adopt(config: AdoptConfig, goAhead: (plan: AdoptionPlan) => Promise<void>): Promise<AdoptionPlan>;
   /** @param onBegin called with the id of each migration before it is applied */
   migrate(

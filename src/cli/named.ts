@@ -1,5 +1,5 @@
-// Finds polling configs, alert rules and cleanup configs by name or by number, in lists read whole. Used by commands that
-// show or change one of them.
+// Finds polling configs, alert rules and cleanup configs by name or by number, in complete lists. Used by commands that show or
+// change one of them.
 import type { ApiClient } from '../api/client/client.ts';
 import type { AlertRuleBody, ConfigBody, ItemsBody, RetentionBody } from '../api/client/client-bodies.ts';
 import type { Answer } from '../api/client/client-calls.ts';
@@ -8,7 +8,7 @@ import { CardpollError } from '../platform/errors.ts';
 import { ask, pagesOf, type ReadPage } from './ask.ts';
 import type { CommandContext } from './command.ts';
 
-/** The names in a list of the daemon, which shells offer for an argument. */
+/** The names in a list of the daemon, for shell completion. */
 export function namesIn<Item>(
   read: (client: ApiClient) => Promise<Answer<ItemsBody<Item>>>,
   nameOf: (item: Item) => string,
@@ -43,7 +43,7 @@ export async function findRetention(context: CommandContext, given: string): Pro
   );
 }
 
-/** All items of a list that is short enough to be held in memory. */
+/** All items of a list that fits in memory. */
 export async function everyItem<Item>(read: ReadPage<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const items of pagesOf(read)) all.push(...items);

@@ -1,4 +1,4 @@
-// A time in the past as an operator types it. Used by options of commands that look back.
+// A time in the past as operators type it. Used by options of commands that look back.
 import { type Kind, refuse } from '../config/kinds.ts';
 import { loadTimeZone } from '../config/load-config.ts';
 import { type Edge, TYPED_TIMES, typedTime } from '../log-search/time/typed-time.ts';
@@ -22,7 +22,7 @@ export const PAST_TIME: Kind<PastTime> = {
 /**
  * Times are typed in the configured zone, or in that of the process if none is configured.
  * @returns both ends (RFC 3339; undefined: open), and the range in words, in that zone; null: all times.
- * @throws CardpollError kind `usage` for a range that ends before it begins: nothing would be found in it.
+ * @throws CardpollError kind `usage` for a range that ends before it begins, which could contain nothing.
  */
 export async function pastRange(
   { io, configInputs }: CommandContext,

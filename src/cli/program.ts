@@ -1,5 +1,5 @@
-// Parses the options and arguments of a command by its declaration, with commander. It only parses: a command's own `run`
-// does the work, run.ts reports errors.
+// Parses the options and arguments of a command by its declaration, with commander. Only parses: a command's own `run` does the
+// work, and run.ts reports errors.
 import { Argument, Command, Option } from 'commander';
 import { type Kind, parseOr } from '../config/kinds.ts';
 import { didYouMean } from '../config/suggest.ts';
@@ -21,7 +21,7 @@ export interface ParsedInput extends CommandInput {
   readonly flags: Readonly<Record<string, string | undefined>>;
 }
 
-/** @param words what follows the name of the command. @param write prints help and version; then it throws. */
+/** @param words the words after the name of the command. @param write prints help and version; then it throws. */
 export function parsed(
   path: CommandPath,
   words: readonly string[],

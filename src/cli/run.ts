@@ -1,5 +1,5 @@
-// One run of the command line: arguments -> command -> exit code. Called by main.ts. Every error becomes one line on stderr
-// and an exit code here; nothing below prints errors or ends the process.
+// One run of the command line: arguments -> command -> exit code. Called by main.ts. Every error becomes one line on stderr and
+// an exit code here; the code below prints no errors and does not end the process.
 
 import { CommanderError } from 'commander';
 import { incompleteInstallation } from '../../bin/refusals.js';
@@ -27,7 +27,7 @@ import { type ParsedInput, parsed } from './program.ts';
 
 /**
  * @param argv without the interpreter and the script.
- * @param endByHangups called unless the daemon is to run: only it serves SIGHUP.
+ * @param endByHangups called unless the daemon is to run: only the daemon handles SIGHUP.
  * @returns the exit code; does not throw.
  */
 export async function run(
@@ -51,7 +51,7 @@ export async function run(
   }
 }
 
-/** The command that is meant, with its input. Throws for a wrong command line, and after it has printed help or version. */
+/** The command and its input. Throws for a wrong command line, and after it has printed help or version. */
 function understood(argv: readonly string[], io: Io, endByHangups: () => void) {
   let isDaemon = false;
   try {
@@ -65,8 +65,8 @@ function understood(argv: readonly string[], io: Io, endByHangups: () => void) {
 }
 
 /**
- * An error that nobody foresaw comes from a field that the answer lacks, where the daemon has another version.
- * @returns null: it is of this version, or cannot be asked.
+ * If the daemon has another version, an unexpected error may come from a field that its answer lacks.
+ * @returns null: the daemon has this version, or cannot be asked.
  */
 async function otherVersion(error: unknown, daemon: ApiClient | null): Promise<CardpollError | null> {
   const isForeseen = [CardpollError, CommanderError, Interruption].some((kind) => error instanceof kind);
@@ -147,7 +147,7 @@ function lineOf({ kind, message, hint }: CardpollError, argv: readonly string[])
   return message.includes('\n') ? `${message}\n  hint: ${next}` : `${message} (hint: ${next})`;
 }
 
-/** The --help command line of the command that was meant, as far as it is recognisable. */
+/** The --help command line of the intended command, as far as it is recognisable. */
 function helpOf(argv: readonly string[]): string {
   return `${nameOf(commandIn(argv, ROOT))} --help`;
 }

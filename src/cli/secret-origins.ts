@@ -1,5 +1,5 @@
-// Says on standard error which files a command read secrets from, never what is in them. Used by commands that act with the secrets
-// of a daemon.
+// Reports on standard error the files from which a command read secrets, never their contents. Used by commands that act with the
+// secrets of a daemon.
 import { loadSecretOrigins } from '../config/load-config.ts';
 import { plainText } from '../domain/plain-text.ts';
 import type { CommandContext } from './command.ts';

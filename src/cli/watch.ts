@@ -1,5 +1,5 @@
-// --watch: shows an answer of the daemon at a fixed interval. On a terminal each answer replaces the one before, behind a
-// pipe they follow each other. When the daemon goes away, its last answer stays, marked as stale, until it is back.
+// --watch: shows an answer of the daemon at a fixed interval. On a terminal each answer replaces the previous one, in a pipe they
+// follow each other. When the daemon is down, its last answer stays, marked as stale, until it is back.
 import type { ApiClient } from '../api/client/client.ts';
 import { duration } from '../config/kinds.ts';
 import { span } from '../domain/words.ts';
@@ -94,16 +94,14 @@ function pipeFace({ io, format }: CommandContext): Face {
   };
 }
 
-/** Errors of a restart or of a short overload: worth waiting for. */
+/** Errors of a restart or of a short overload, which are worth a wait. */
 function isPassing(error: unknown): error is CardpollError {
   return error instanceof CardpollError && (error.kind === 'unavailable' || error.kind === 'busy');
 }
 
-/**
- * Draws a text over the one drawn before, in its place on the terminal, so that the lines above it and the scrollback stay.
- */
+/** Draws a text over the previous one, in its place on the terminal, so that the lines above it and the scrollback stay. */
 class Repaint {
-  /** Rows that the last text took; 0 before the first. */
+  /** Rows of the last text; 0 before the first. */
   #height = 0;
   #columns = 0;
 
@@ -118,7 +116,7 @@ class Repaint {
     this.#columns = columns;
   }
 
-  /** Moves to the beginning of the last text. It is unknown after a change of width, which wraps the lines again. */
+  /** Moves to the beginning of the last text. After a change of width, which wraps the lines again, it is unknown. */
   #back(columns: number): string {
     if (this.#height === 0) return '';
     return columns === this.#columns ? `\x1b[${this.#height}A\r` : '\x1b[H';

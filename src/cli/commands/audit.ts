@@ -1,4 +1,4 @@
-// `cardpoll audit`: who changed what, with the values before and after, and `undo`, which takes a change back.
+// `cardpoll audit`: who changed what, with the values before and after, and `undo`, which reverts a change.
 import type { AuditBody, AuditQuery, ConfigBody, UndoBody } from '../../api/client/client-bodies.ts';
 import { integer, text } from '../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
@@ -90,7 +90,7 @@ const undo = defineCommand({
   },
 });
 
-/** Asks where the command that makes such a change asks: an undo of a longer interval is a shorter one. */
+/** Asks for confirmation like the command for such a change: the undo of a longer interval is a shorter one. */
 async function undoPlan(context: CommandContext, body: UndoBody): Promise<DemandPlan> {
   const { undoes, action, object, actor, at } = body;
   const [before, after] = [fieldsOf(body.before), fieldsOf(body.after)];
@@ -118,7 +118,7 @@ async function undoPlan(context: CommandContext, body: UndoBody): Promise<Demand
     const shorter = Number(before.retention_days) < Number(after.retention_days);
     return drastic(shorter || (before.enabled === true && after.enabled === false));
   }
-  // What was created is deleted.
+  // The undo of a creation deletes an object.
   return drastic(action.endsWith('.create') || (action === 'pause.end' && object === 'task_type all'));
 }
 
@@ -146,9 +146,8 @@ function read(context: CommandContext, query: AuditQuery, page: number, pageSize
 }
 
 /**
- * Continues at the time of the last change seen, not by page numbers: they take longer the further back they are, and
- * new changes move them. Changes of the same millisecond come twice and are dropped; if they fill a page, the next page
- * is read.
+ * Continues at the time of the last change seen, not by page numbers: later pages take longer, and new changes move them. Changes
+ * of the same millisecond come twice and are dropped; if they fill a page, the next page is read.
  */
 async function* everyChange(context: CommandContext, query: AuditQuery): AsyncGenerator<AuditBody[]> {
   const size = PAGE_SIZE_BOUNDS.max;
@@ -171,7 +170,9 @@ function isBefore(one: AuditBody, other: AuditBody): boolean {
   return one.at < other.at || (one.at === other.at && one.id < other.id);
 }
 
-/** For people what was changed is below: it may be long, and who, what and where have to be found at a glance. */
+/**
+ * In a table the changed values follow on separate lines: they may be long, and who, what and where must be found at a glance.
+ */
 function auditTable(rows: readonly AuditBody[], style: Style): string {
   if (!style.forPeople) return recordTable(rows, style);
   const [header = '', ...lines] = entryTable(rows, style).trimEnd().split('\n');
@@ -207,7 +208,7 @@ const recordTable = listTable<AuditBody>((style) => [
   { header: 'ID', cell: (row) => style.id(row.id) },
 ]);
 
-/** The values that an undo restores: those of the change, the other way round. */
+/** The values that an undo restores: the values of the change in reverse. */
 function restoredText({ before, after }: Pick<UndoBody, 'before' | 'after'>): string {
   return changeText({ before: after, after: before });
 }

@@ -1,5 +1,5 @@
-// `cardpoll cleanup`: how long data is kept, what a cleanup would remove, and the runs that remove expired data. `run` is
-// for cron: silent on success, exit code 75 while another run is active, 1 when the run failed.
+// `cardpoll cleanup`: how long data is kept, the preview of a cleanup, and the runs that remove expired data. `run` is for cron:
+// silent on success, exit code 75 while another run is active, 1 when the run failed.
 import type {
   CleanupPreviewBody,
   CleanupProgressBody,
@@ -254,7 +254,7 @@ const runFields = fieldList<CleanupProgressBody>((body, style) => [
   ['finished', style.time(body.finished_at)],
 ]);
 
-/** The run and a table; as records the targets alone. */
+/** The run and a table; as records only the targets. */
 function progressTable(body: CleanupProgressBody, style: Style): string {
   const table = targetTable(body.items, style);
   if (!style.forPeople) return table;

@@ -18,7 +18,7 @@ export const daemon = defineCommand({
     const load = () => loadDaemonConfig(configInputs);
     const config = await load();
     return launchers.daemon(config, load, (url) => {
-      // A service manager reads the log. Only an operator at a terminal needs this line.
+      // For an operator at a terminal only: a service manager reads the log.
       if (io.stderr.isTTY !== true) return;
       const logs = config.logDir === null ? 'logging here' : `logs in ${config.logDir}`;
       const where = url === null ? 'running without a port' : `listening on ${url}`;

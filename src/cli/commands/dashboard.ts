@@ -1,4 +1,4 @@
-// `cardpoll dashboard`, also `cardpoll top`: the screen for an operator on call. Loads the screen only when it is needed.
+// `cardpoll dashboard`, also `cardpoll top`: the screen for an operator on call. Loads the screen on demand.
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { ClientConfig } from '../../config/load-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -59,7 +59,7 @@ async function live(context: CommandContext): Promise<number> {
   return watch(context, await context.clientConfig(), io.onInterrupt());
 }
 
-/** Names the daemon: with several contexts it may be another one than the operator has in mind. */
+/** Names the daemon: with several contexts the operator may mean another one. */
 function nameOf({ context, url }: ClientConfig): string {
   return context === null ? url : `${context} (${url})`;
 }

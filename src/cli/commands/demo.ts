@@ -1,5 +1,5 @@
-// `cardpoll demo`: everything on one machine. The launcher runs the product; this shows the dashboard over it, or where
-// there is no terminal prints one status line every two seconds. Both read through the API like any client.
+// `cardpoll demo`: everything on one machine. The launcher runs the product; this file shows the dashboard over it or, without a
+// terminal, prints one status line every two seconds. Both read through the API like any client.
 
 import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { HOST_PORT, type HostPort, integer, text } from '../../config/kinds.ts';
@@ -12,7 +12,7 @@ import { type CommandContext, defineCommand, Interruption } from '../command.ts'
 import { isOnTerminal, watch } from './dashboard.ts';
 
 const STATUS_EVERY_MS = 2_000;
-/** The daemon shares its thread with the screen, and begins with a lot of work. */
+/** The daemon shares its thread with the screen, and is busy at the start. */
 const ANSWER_WITHIN_MS = 10_000;
 const LISTEN: HostPort = { host: '127.0.0.1', port: 7480 };
 
@@ -105,7 +105,7 @@ async function printStatus({ io }: CommandContext, url: string, ended: AbortSign
 
 const WIDTH = 80;
 
-/** What a line shows. The first layout that fits is used. */
+/** Possible contents of a line. The first layout that fits is used. */
 const LAYOUTS = [
   { cards: true, queue: true, success: true, gap: '  ' },
   { cards: false, queue: true, success: true, gap: '  ' },
@@ -118,8 +118,8 @@ type Layout = (typeof LAYOUTS)[number];
 /**
  * The state of the fleet in one line of at most 80 columns:
  *   ● normal  10k cards  realname 165/s q12  carddata 12/s q0 97%  package 9/s q0
- * A task type has polls a second, queue length, and its success rate when that is below 100 %. Where not all is normal, a
- * second line has the worst cause and the command to type.
+ * A task type has polls a second, queue length, and its success rate when that is below 100 %. If not all is normal, a second
+ * line has the worst cause and the command to run.
  */
 export function statusLine(overview: OverviewBody, style: Style): string {
   const health = style.health(overview.health);

@@ -1,7 +1,6 @@
-// `cardpoll gateway`: try calls the gateway for one card, as the daemon would, and shows what was sent, what came back and
-// what was read; it stops or resumes a card only if told to by name, and after a confirmation. profiles lists the shipped
-// profiles, to be used by name or to be copied and changed. simulate simulates a gateway to test against. None of them
-// needs a daemon.
+// `cardpoll gateway`: try calls the gateway for one card, as the daemon would, and shows the request, the answer and the value
+// that was read; it stops or resumes a card only if named explicitly, and after a confirmation. profiles lists the shipped
+// profiles, for use by name or as templates. simulate simulates a gateway for tests. None of them needs a daemon.
 import { SHIPPED_PROFILES } from '../../config/gateway/profile.ts';
 import { formed, fraction, HOST_PORT, integer, oneOf, text } from '../../config/kinds.ts';
 import { loadGatewayConfig } from '../../config/load-config.ts';
@@ -20,7 +19,7 @@ import { CONFIRM_OPTIONS, confirm } from '../confirm.ts';
 import { ownAnswer, printAnswer, printList } from '../output/print.ts';
 import { showSecretOrigins } from '../secret-origins.ts';
 
-/** The gateway would answer a mistyped card as one that it does not know. */
+/** The gateway would answer a mistyped number like an unknown card. */
 const CARD = formed('ICCID of 18 to 22 digits', ICCID, 'is not an ICCID of 18 to 22 digits');
 
 const id = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -195,7 +194,7 @@ const showProfile = defineCommand({
   },
 });
 
-/** The first sentence of the comment at its head. */
+/** The first sentence of the comment at its top. */
 function summaryOf(profile: string): string {
   const head = /^(#.*\n)+/.exec(profile)?.[0].replaceAll(/^# ?/gm, '').replaceAll('\n', ' ') ?? '';
   return /^.*?\.(?= )/.exec(head)?.[0] ?? head;

@@ -1,5 +1,5 @@
-// `cardpoll logs`: searches log files for a card. A thin layer over src/log-search, which is loaded
-// when the command runs. It needs no daemon.
+// `cardpoll logs`: searches log files for a card. A thin layer over src/log-search, which is loaded when the command runs. Needs
+// no daemon.
 import { integer, oneOf, text } from '../../config/kinds.ts';
 import { type LogsConfig, loadLogsConfig } from '../../config/load-config.ts';
 import { INTERFACE_ALIASES } from '../../domain/gateway-interface.ts';
@@ -100,7 +100,7 @@ export const logs: CommandSpec = defineCommand({
   },
 });
 
-/** Reads the configuration only if it is needed: a broken file does not prevent a search with --roots for all times. */
+/** Reads the configuration only if necessary: a broken file does not prevent a search with --roots for all times. */
 async function configFor(
   { configInputs }: CommandContext,
   { roots, tz, interface: alias }: Partial<LogsOptions>,

@@ -1,4 +1,4 @@
-// `cardpoll migrate`: shows the state of the database schema, or updates it. Talks to the database, not to a daemon.
+// `cardpoll migrate`: shows the state of the database schema, or updates it. Uses the database, not a daemon.
 
 import type { MigrateConfig } from '../../config/daemon-config.ts';
 import { loadMigrateConfig } from '../../config/load-config.ts';
@@ -28,7 +28,7 @@ async function migrateAnd(context: CommandContext, action: MigrateAction): Promi
   const isCurrent =
     action === 'up' && applied.length === 0 && items.every(({ applied_at }) => applied_at !== null);
   if (isCurrent) context.io.stderr.write(`nothing to do: ${currentText(items)}\n`);
-  // A list of what is not news would hide the line.
+  // A list of applied migrations would hide the line.
   if (isCurrent && context.format === 'table') return EXIT_OK;
   const table = listTable<(typeof items)[number]>((style) => [
     { header: 'MIGRATION', cell: ({ id }) => style.text(id), least: 12 },
@@ -54,7 +54,7 @@ function currentText(items: ReadonlyArray<{ id: string; newer: boolean }>): stri
 
 const TO_READ_IT = `for the same database add this line to the config file, and use sudo: ${SECRET_FILES_LINE}`;
 
-/** The address of the database, without the password, and what gives it. */
+/** The address of the database, without the password, and its source. */
 function databaseText({ database }: MigrateConfig): string {
   if (database.kind === 'embedded') return plainText(`embedded, in ${database.dataDir}`);
   const [server = ''] = database.databaseUrl.split('?');

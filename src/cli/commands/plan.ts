@@ -1,4 +1,4 @@
-// `cardpoll plan`: what a fleet of another size, or with other intervals, would take. The daemon computes it.
+// `cardpoll plan`: the requirements of a fleet of another size, or with other intervals. The daemon computes them.
 
 import { duration, type Kind, listOf, refuse, shown, textOf, within } from '../../config/kinds.ts';
 import { INTERVAL_SECONDS_BOUNDS } from '../../domain/schedule/polling-config.ts';
@@ -8,7 +8,7 @@ import { planText } from '../../terminal/reports/plan-text.ts';
 import { showAnswer } from '../ask.ts';
 import { defineCommand } from '../command.ts';
 
-/** As the daemon bounds all cards. */
+/** The daemon's limit for all cards. */
 const MOST_CARDS = 1_000_000_000;
 
 interface PlannedCards {

@@ -1,4 +1,4 @@
-// `cardpoll report`: what happened in a time and what is open now, on one page, for the hand-over from one operator to the next.
+// `cardpoll report`: the events of a period and what is open now, on one page, for the hand-over from one operator to the next.
 import { loadTimeZone } from '../../config/load-config.ts';
 import { Zone } from '../../log-search/time/zone.ts';
 import { type ReaderClock, shiftPage } from '../../terminal/reports/shift-page.ts';
@@ -37,7 +37,7 @@ export const report = defineCommand({
 
 const DAY_MS = 86_400_000;
 
-/** Shows times as they are typed: in the configured zone. */
+/** Formats times as operators type them: in the configured zone. */
 function clockOf(zone: Zone, nowMs: number): ReaderClock {
   const parts = (at: string) => {
     const [date = '', time = ''] = zone.format(Date.parse(at)).split('T');
@@ -46,7 +46,7 @@ function clockOf(zone: Zone, nowMs: number): ReaderClock {
   return {
     zone: zone.name,
     full: (at) => `${parts(at).date} ${parts(at).time}`,
-    // The time of day alone means the last one that has passed.
+    // The time of day alone means its last occurrence.
     typed(at) {
       const { date, time } = parts(at);
       return nowMs - Date.parse(at) < DAY_MS ? time : `${date}T${time}`;

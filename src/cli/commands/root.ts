@@ -1,4 +1,4 @@
-// `cardpoll` itself: every command below it, in the order help shows them.
+// `cardpoll` itself: all its commands, in the order of the help.
 import type { CommandSpec } from '../command.ts';
 import { alerts } from './alerts/alerts.ts';
 import { audit } from './audit.ts';

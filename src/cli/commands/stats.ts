@@ -35,7 +35,7 @@ const SHOWN = {
 
 type View = keyof typeof SHOWN;
 const USUAL = oneOf<View>(['overview', 'instances', 'failures']);
-/** What the other views show is in the overview and in `cardpoll init`; scripts of former versions ask for them. */
+/** The overview and `cardpoll init` contain the other views, which scripts of former versions still use. */
 const VIEW: Kind<View> = {
   ...USUAL,
   parse: (raw) => (typeof raw === 'string' && Object.hasOwn(SHOWN, raw) ? (raw as View) : USUAL.parse(raw)),
@@ -80,7 +80,7 @@ export const stats = defineCommand({
   },
 });
 
-/** The API sends the instances with the overview; as JSON they are a list of their own. */
+/** The API sends the instances with the overview; as JSON they are a separate list. */
 async function instances(context: CommandContext, client: ApiClient): Promise<string> {
   const { body } = await client.overview();
   return rendered(context, ownAnswer({ items: body.workers }), ({ items }, style) => {
@@ -96,10 +96,10 @@ function inOneList<Row>(items: readonly FailuresBody[], pick: (item: FailuresBod
   return items.flatMap((item) => pick(item).map((row) => ({ ...row, task: item.task_type })));
 }
 
-/** Of each task type, where the table has to fit a terminal. */
+/** Number of items per task type in a table that must fit a terminal. */
 const A_FEW = 4;
 
-/** Reasons, failing carriers and failing cards of each task type; as records the failing cards alone. */
+/** Reasons, failing carriers and failing cards of each task type; as records only the failing cards. */
 function failureText(items: readonly FailuresBody[], style: Style): string {
   const cards = inOneList(items, (item) => item.cards);
   if (!style.forPeople) return cardTable(cards, style);

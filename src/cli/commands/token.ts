@@ -15,7 +15,7 @@ const WHAT_NOW =
   'give the token to its owner: it is not stored; add the line to the file of admin tokens: /etc/credstore/cardpoll.admin_tokens ' +
   '(then restart the unit), or what CARDPOLL_ADMIN_TOKENS_FILE names (then reload with SIGHUP)';
 
-/** Keeps the day as it was typed. */
+/** Keeps the day in the form that was typed. */
 const DAY: Kind<string> = {
   accepts: LAST_DAY.accepts,
   parse: (raw) => {

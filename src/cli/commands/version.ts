@@ -1,4 +1,4 @@
-// `cardpoll version`: what is installed here, and what the daemon is.
+// `cardpoll version`: the version installed here, and the daemon's.
 import { plainText } from '../../domain/plain-text.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { COMMIT, VERSION } from '../../platform/version.ts';
@@ -32,7 +32,7 @@ export const version = defineCommand({
   },
 });
 
-/** Without a daemon the command is still right about itself. @returns null for the version, and why it is not known. */
+/** Without a daemon the command still reports its own version. @returns null for the version, and why it is unknown. */
 async function daemonVersion(context: CommandContext) {
   try {
     const { body } = await ask(context, 'asking the daemon', (client) => client.overview());

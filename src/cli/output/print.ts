@@ -1,7 +1,6 @@
-// Prints an API answer in the format asked for: JSON as the API sent it (indented on a terminal), YAML of the same, one
-// item a line, or a table. Every reading command ends here: what prints a whole answer returns the exit code. Long output
-// is written as its reader takes it. What a command has changed is reported on stderr, because an answer has only the new
-// values.
+// Prints an API answer in the requested format: JSON as the API sent it (indented on a terminal), the same as YAML, one item per
+// line, or a table. Every reading command ends here: functions that print a whole answer return the exit code. Long output is
+// written at the pace of its reader. Changes by a command are reported on stderr, because an answer has only the new values.
 
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -24,14 +23,14 @@ export async function printAnswer<Body>(
   return EXIT_OK;
 }
 
-/** What a command has found out itself, as the answer that a daemon would send. */
+/** Wraps a command's own result as an answer of a daemon. */
 export function ownAnswer<Body>(body: Body): Answer<Body> {
   return { body, text: JSON.stringify(body) };
 }
 
 export interface ListLook<Item> {
   readonly table: (items: readonly Item[], style: Style) => string;
-  /** Printed instead of an empty table: that there are none, and what to type. */
+  /** Printed instead of an empty table: that there are no items, and which command to run. */
   readonly empty: string;
 }
 
@@ -46,13 +45,13 @@ export function printList<Item>(
 }
 
 export interface PageLook<Item> extends ListLook<Item> {
-  /** `rules`: what is listed. */
+  /** Name of the listed items, `rules`. */
   readonly noun: string;
-  /** Printed before a table: the range of time it shows; null: all times. */
+  /** Printed before a table: its range of time; null: all times. */
   readonly heading?: string | null;
 }
 
-/** Prints one page of a list, with how many there are. */
+/** Prints one page of a list, with the total. */
 export async function printPage<Item>(
   context: CommandContext,
   answer: Answer<PageBody<Item>>,
@@ -74,8 +73,8 @@ export async function printPage<Item>(
 }
 
 /**
- * Says on stderr that lines for programs are not all there are. JSON and YAML have the numbers, tables a line of their own.
- * @param note null: nothing is left out.
+ * States on stderr that output for programs is incomplete. JSON and YAML contain the numbers, tables have a line for it.
+ * @param note null: the output is complete.
  */
 export function noteCut({ io, format }: CommandContext, note: string | null): void {
   if (note !== null && (format === 'tsv' || format === 'jsonl')) io.stderr.write(`cardpoll: ${note}\n`);
@@ -130,7 +129,7 @@ export function dimmed(note: string, style: Style): string {
   return textOf(sentenceLines(note, style).map((line) => style.paint(line, 'dim')));
 }
 
-/** @returns the text that printAnswer prints. */
+/** @returns the output of printAnswer as text. */
 export async function rendered<Body>(
   { io, format, wide }: CommandContext,
   { body, text }: Answer<Body>,
@@ -149,7 +148,7 @@ export async function rendered<Body>(
       if (io.stdout.isTTY === true) return `${JSON.stringify(body, null, 2)}\n`;
       return text.endsWith('\n') ? text : `${text}\n`;
     default:
-      // A command may offer more formats than these; it prints them itself.
+      // A command that offers further formats prints them itself.
       throw new Error(`nothing prints ${format satisfies never}`);
   }
 }
@@ -195,12 +194,12 @@ async function write({ stdout, onInterrupt }: Io, bytes: Buffer): Promise<void> 
   }
 }
 
-/** Name, old and new value of something that may have changed. */
+/** Name, old and new value of a field that may have changed. */
 export type Change = readonly [name: string, before: unknown, after: unknown];
 
 /**
  * `realname: limit 100 -> 150, 1,000,000 cards`
- * @param cards how many cards it affects; null where that is not known.
+ * @param cards number of affected cards; null: unknown.
  */
 export function printChange(io: Io, what: string, changes: readonly Change[], cards: number | null): void {
   const changed = changes.filter(([, before, after]) => before !== after);

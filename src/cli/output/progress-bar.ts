@@ -19,11 +19,11 @@ export class ProgressBar {
   constructor(
     private readonly io: Io,
     private readonly label: string,
-    /** null: not known, or not yet. */
+    /** null: unknown, or unknown so far. */
     public total: number | null = null,
   ) {}
 
-  /** @param note is printed after the bar. */
+  /** @param note printed after the bar. */
   update(soFar: number, note = ''): void {
     const done = Math.max(soFar, this.#most);
     this.#most = done;

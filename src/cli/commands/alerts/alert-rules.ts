@@ -250,7 +250,7 @@ interface WebhookOptions {
   readonly webhookSecretFile?: string | undefined;
 }
 
-/** A receiver with a URL of its own needs none. */
+/** A receiver with its own URL needs none. */
 export function webhookOf({ webhookUrl, webhookTemplate, webhookSecretFile }: WebhookOptions) {
   const notifies = webhookUrl !== undefined || webhookTemplate !== undefined;
   return {

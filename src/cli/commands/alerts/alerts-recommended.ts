@@ -1,6 +1,5 @@
-// `cardpoll alerts recommended`: the recommended rules (operations interface, section 2.3), and which of them a fleet
-// has. A rule counts as present when one has its name: what an operator has changed in it stays. Only a webhook is added
-// where there is none.
+// `cardpoll alerts recommended`: the recommended rules (operations interface, section 2.3), and which of them a fleet has. A rule
+// counts as present by its name, so an operator's changes are kept; only a missing webhook is added.
 import type { ApiClient } from '../../../api/client/client.ts';
 import type { AlertRuleBody } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
@@ -74,8 +73,8 @@ async function recommend(client: ApiClient, isApplied: boolean, webhook: ReturnT
 }
 
 /**
- * What the webhooks do not cover; and rules without one, which only write to log and history: easily mistaken for alerts that someone
- * gets.
+ * Warns of gaps in the webhooks, and of rules without one, which only write to log and history and could be mistaken for alerts
+ * that someone receives.
  */
 function warnOfSilence({ io, format }: CommandContext, items: readonly Recommendation[]): void {
   const rules = items.filter(({ id }) => id !== null);

@@ -1,6 +1,5 @@
-// `cardpoll alerts`: fired alerts and what is done about them: history, ack, redeliver, silences that suppress
-// notifications for a time, and a test of a webhook before any alert fires. The subcommands about rules are in the other
-// files of this folder.
+// `cardpoll alerts`: fired alerts and the actions on them: history, ack, redeliver, silences that suppress notifications for a
+// time, and a test of a webhook before any alert fires. The other files of this folder have the subcommands about rules.
 
 import type { ApiClient } from '../../../api/client/client.ts';
 import type { AlertReceiverBody, SilenceBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';

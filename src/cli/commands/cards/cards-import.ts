@@ -1,7 +1,7 @@
-// `cardpoll cards import`: imports cards from a file or standard input. A file is tried first: the cards that it changes are
-// kept as they are, and it asks before it puts running cards over their package or writes ICCIDs that may be wrong. Standard
-// input can be read only once, so neither happens, and the daemon ends such an import instead. Ctrl-C ends the file after the row
-// that is being sent, so that the daemon can still report what it has kept.
+// `cardpoll cards import`: imports cards from a file or standard input. A file is previewed first: the cards that it would change
+// are saved, and the command asks before it puts running cards over their package or writes doubtful ICCIDs. Standard input can
+// be read only once, so there is no preview; the daemon stops such an import instead. Ctrl-C ends the file after the current row,
+// so that the daemon can still report which cards it has kept.
 
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
@@ -90,7 +90,7 @@ function upload(context: CommandContext, file: string, query: ImportQuery): Prom
         return await client.importCards(lines, format, query);
       } catch (error) {
         if (interrupted.aborted) throw interrupted.reason;
-        // Anything may have happened to the daemon since the first row.
+        // The daemon may have crashed or restarted since the first row.
         if (query.dry_run !== true && error instanceof CardpollError && error.kind === 'unavailable')
           io.stderr.write(`the rows that have arrived are kept; ${restOf(file)}\n`);
         throw inWordsOfCommand(error, file);
@@ -113,7 +113,7 @@ function inWordsOfCommand(error: unknown, file: string): unknown {
     });
   }
   if (error.code !== TOO_MANY_OVER_PACKAGE) return error;
-  // A file was counted and asked about before; polls have found more since.
+  // The preview of the file counted fewer cards and the operator confirmed that number; polls have found more since.
   if (file !== STANDARD_INPUT) {
     return new CardpollError('conflict', 'over_package_since_confirmed', error.message, {
       cause: error,
@@ -126,7 +126,7 @@ function inWordsOfCommand(error: unknown, file: string): unknown {
   });
 }
 
-/** Another import, or a change in the database, between the trial and the import. */
+/** Warns that another import, or a change in the database, came between the preview and the import. */
 function warnOfUnkept({ io }: CommandContext, { updated }: ImportBody, kept: number): void {
   if (updated <= kept) return;
   io.stderr.write(
@@ -158,7 +158,7 @@ const importFields = fieldList<ImportBody>((body, style) => {
   ];
 });
 
-/** Cards that nothing looks after unless an operator does. A daemon of an older version does not count them. */
+/** Names cards that need an operator: not polled, or stopped although within their package. An older daemon does not count them. */
 function nameForgotten({ io }: CommandContext, body: Partial<ImportBody>): void {
   const { stopped_within: within = 0, unselected = [] } = body;
   for (const { task_type: taskType, carrier_id: carrierId, cards } of unselected) {

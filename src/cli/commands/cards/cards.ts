@@ -169,7 +169,7 @@ async function matching(context: CommandContext, query: CardQuery, afterId: numb
   });
 }
 
-/** @param empty said where there is no card. */
+/** @param empty text for an empty list. */
 function listText(body: CardListBody, style: Style, empty: string): string {
   const { items } = body;
   if (!style.forPeople) return cardTable(items, style);
@@ -178,7 +178,7 @@ function listText(body: CardListBody, style: Style, empty: string): string {
   return cardTable(items, style) + (more === null ? '' : dimmed(more, style));
 }
 
-/** How many there are in all is not counted, nor whether any follows the last one. */
+/** The total is not counted, so it is unknown whether more cards follow the last one. */
 function moreText({ items, next_after_id: next }: CardListBody): string | null {
   if (next === null) return null;
   return `${cardCount(items.length)}, and there may be more: --after-id ${next}, or all: cardpoll cards export`;

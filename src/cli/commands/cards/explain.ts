@@ -1,4 +1,4 @@
-// `cardpoll explain`: why a card is or is not polled. `cards show -v` prints the same.
+// `cardpoll explain`: why a card is polled or not. `cards show -v` prints the same.
 import type { ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
 import { explanationParts } from '../../../terminal/reports/explanation.ts';
@@ -29,7 +29,7 @@ export const explain = defineCommand({
   run: (context, { args: [card] }) => explainCard(context, card),
 });
 
-/** As records the task types alone; -o json has the rest. */
+/** As records only the task types; -o json has the rest. */
 function explanationText(body: ExplanationBody, style: Style): string {
   if (!style.forPeople) return body.tasks.map((task) => recordOf(task, style)).join('');
   const { card, tasks, history } = explanationParts(body, style);

@@ -1,6 +1,6 @@
-// The trial of a file before it is imported: the cards that it changes are kept as they were, and it asks before it puts
-// running cards over their package, or writes ICCIDs that may be wrong. Used by cards-import.ts. The trial reads the whole file, as
-// the import does after it.
+// The preview of a file before its import: saves the cards that the file would change, and asks before the import puts running
+// cards over their package or writes doubtful ICCIDs. Used by cards-import.ts. The preview reads the whole file, as the import
+// does after it.
 
 import { randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import type { CommandContext, Io } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
 import { sendLines } from '../../import-source.ts';
 
-/** More lines say nothing new. */
+/** Further lines add no information. */
 const SHOWN_DOUBTS = 5;
 
 interface TrialOptions extends ConfirmOptions {
@@ -26,9 +26,8 @@ interface TrialOptions extends ConfirmOptions {
 }
 
 /**
- * Keeps the cards that the import would change, and asks if it puts running cards over their package or writes ICCIDs that may
- * be wrong.
- * @returns how many cards it may put over their package, and the cards that are kept as they were.
+ * Saves the cards that the import would change, and asks if it puts running cards over their package or writes doubtful ICCIDs.
+ * @returns how many cards it may put over their package, and the saved cards.
  */
 export async function tryFirst(
   context: CommandContext,
@@ -54,7 +53,7 @@ export async function tryFirst(
       const since = new Date(io.clock.now()).toISOString();
       const lines = [
         `${cardCount(former.cards, ['is kept as it is', 'are kept as they are'])} in ${former.path}`,
-        // The path is absolute: a name that begins with a dash would be an option.
+        // The path is absolute, because a name that begins with a dash would be read as an option.
         `to undo the import: cardpoll cards import ${shellWord(resolve(former.path))} --overwrite-verified${daemon}`,
         'it also undoes later changes of these cards',
         ...(inserted > 0 ? [`it does not remove new cards: the import adds ${cardCount(inserted)}`] : []),
@@ -80,7 +79,7 @@ function overPackagePlan(over: number, accepted: number): string[] {
   ];
 }
 
-/** @returns what to ask about ICCIDs that may be wrong; none from a daemon of an older version. */
+/** @returns the questions about doubtful ICCIDs; empty for a daemon of an older version. */
 function doubtsOf({ new_iccids: cards = 0, ...report }: Partial<ImportBody>): string[] {
   const { rounded_iccids: rounded = 0, twin_iccids: twins = 0, doubtful = [] } = report;
   if (!areDoubtful({ newIccids: cards, roundedIccids: rounded, twinIccids: twins })) return [];
@@ -96,7 +95,7 @@ function doubtsOf({ new_iccids: cards = 0, ...report }: Partial<ImportBody>): st
   ];
 }
 
-/** A pipe is empty after the trial, or waits for another writer. */
+/** A pipe is empty after the preview, or waits for another writer. */
 async function refusePipe(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
   if (found === null || found.isFile() || found.isDirectory()) return;
@@ -110,7 +109,7 @@ async function refusePipe(file: string): Promise<void> {
   );
 }
 
-/** Flags that lead to the same daemon from any directory, whatever context and variables are in use by then. */
+/** Flags that lead to the same daemon from any directory, with any context and variables. */
 async function flagsToDaemon({ configInputs, clientConfig }: CommandContext): Promise<string> {
   const { '--config': config, '--token-file': tokenFile, ...flags } = configInputs.flags;
   const { url, contextTokenFile } = await clientConfig();
@@ -128,17 +127,17 @@ const OWN_NAME = /^before-[\dTZa-f-]+\.csv$/;
 type FormerCard = Readonly<Record<string, unknown>>;
 
 /**
- * The file with the cards as they were before an import: importing it takes the import back. Lines are written as they
- * arrive, and the file is on the disk before the import begins. Without --undo-file the newest twenty files are kept.
+ * A file with the cards in their state before an import: importing it undoes the import. Lines are written as they arrive, and
+ * the file is on disk before the import begins. Without --undo-file the newest twenty files are kept.
  */
 class FormerCards {
   readonly #directory: string;
   #file: FileHandle | null = null;
   #path: string | null;
-  /** How many are in the file. */
+  /** Number of cards in the file. */
   cards = 0;
 
-  /** @param path null: a file of its own in the state directory of the user. */
+  /** @param path null: a new file in the state directory of the user. */
   constructor(
     private readonly io: Pick<Io, 'env' | 'clock'>,
     path: string | null,
@@ -147,7 +146,7 @@ class FormerCards {
     this.#directory = join(stateHome(io.env), 'cardpoll-imports');
   }
 
-  /** The file; null while there is no card. */
+  /** The file; null while it has no cards. */
   get path(): string | null {
     return this.#file === null ? null : this.#path;
   }
@@ -163,7 +162,7 @@ class FormerCards {
     this.cards += rows.length;
   }
 
-  /** The file is on the disk, whatever happens to the machine. */
+  /** Closes the file after an fsync, so that it survives a crash of the machine. */
   async close(): Promise<void> {
     await this.#trying(async () => {
       await this.#file?.sync();
@@ -171,7 +170,7 @@ class FormerCards {
     });
   }
 
-  /** Call when nothing was imported. */
+  /** Call this when nothing was imported. */
   async discard(): Promise<void> {
     if (this.#file === null || this.#path === null) return;
     await this.#file.close().catch(() => {});
@@ -180,8 +179,8 @@ class FormerCards {
   }
 
   /**
-   * Removes files of its own that are too old. Call when everything was imported: until then an old one may be the way back.
-   * @param file what was imported; it is kept.
+   * Removes old undo files. Call this when everything was imported: until then an old one may be needed for an undo.
+   * @param file the imported file, which is kept.
    */
   async trim(file: string): Promise<void> {
     const all = await readdir(this.#directory).catch(() => []);

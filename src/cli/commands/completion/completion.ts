@@ -1,6 +1,5 @@
-// `cardpoll completion`: the completion script of a shell. `cardpoll complete`: what may be typed next, one word with its
-// meaning per line. The scripts run it at every TAB, so it answers quickly: without a daemon, a token or an answer in time
-// it prints no names.
+// `cardpoll completion`: the completion script of a shell. `cardpoll complete`: possible next words, one per line with its
+// meaning. The scripts run it at every TAB, so it must be fast: without a daemon, a token or a timely answer it prints no names.
 
 import { oneOf } from '../../../config/kinds.ts';
 import { plainText } from '../../../domain/plain-text.ts';

@@ -1,4 +1,4 @@
-// What may be typed next on a command line, by the declarations of the commands. Used by `cardpoll complete`, which the
+// The possible next words of a command line, by the declarations of the commands. Used by `cardpoll complete`, which the
 // completion scripts run at every TAB.
 import type { Kind } from '../../../config/kinds.ts';
 import {
@@ -24,13 +24,13 @@ interface Word {
 
 export interface Offer {
   readonly words: readonly Word[];
-  /** Lists names that may be typed too. */
+  /** Lists names that are also possible. */
   readonly names?: ArgumentSpec['names'] | undefined;
-  /** Files and directories may be typed too. */
+  /** Files and directories are also possible. */
   readonly files: boolean;
 }
 
-/** @param typed what follows `cardpoll`, up to and with the word that is being typed, which may be empty. */
+/** @param typed the words after `cardpoll`, including the current one, which may be empty. */
 export function offerAt(root: CommandSpec, typed: readonly string[]): Offer {
   // bash splits `--option=value` into three words, other shells do not split it.
   const [last = '', ...earlier] = typed.toReversed();
@@ -55,7 +55,7 @@ export function offerAt(root: CommandSpec, typed: readonly string[]): Offer {
   return isEmpty ? { ...offer, words: flags } : offer;
 }
 
-/** Not for `--watch[=<seconds>]`: the word after it is not its value. */
+/** False for `--watch[=<seconds>]`: the next word is not its value. */
 function takesValue({ flags }: OptionSpec): boolean {
   return flags.includes(' <');
 }

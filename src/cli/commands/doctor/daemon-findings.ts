@@ -1,5 +1,5 @@
-// What the doctor learns from a daemon: whether it answers, accepts the token and has this version, and the health of its
-// fleet. Used by the doctor command. The daemon itself writes the sentences about the fleet.
+// Findings about a daemon: whether it answers, accepts the token and has this version, and the health of its fleet. Used by the
+// doctor command. The daemon itself writes the sentences about the fleet.
 import type { OverviewBody } from '../../../api/client/client-bodies.ts';
 import { type Finding, failed, ok, reasonFindings, warning } from '../../../domain/finding.ts';
 import { observedWords } from '../../../domain/stops/stop.ts';
@@ -17,8 +17,8 @@ export interface DaemonFindings {
 }
 
 /**
- * @param start the command that starts a daemon here, where none may be running yet; null: this machine is only a client.
- * A daemon that listens and does not answer is a failure in both cases.
+ * @param start the command that starts a daemon here, where none may be running yet; null: this machine is only a client. A
+ * daemon that listens and does not answer is a failure in both cases.
  */
 export async function daemonFindings(context: CommandContext, start: string | null): Promise<DaemonFindings> {
   const unusable = await unusableSettings(context);
@@ -80,7 +80,7 @@ function versionFinding(version: string): Finding {
   });
 }
 
-/** No health reason says it, because an operator decided it. An older daemon does not send the mode. */
+/** An operator chose the mode, so no health reason reports it. An older daemon does not send the mode. */
 function observeFindings({ mode, observed }: OverviewBody['stops']): Finding[] {
   if (mode !== 'observe') return [];
   const detail = `observe: ${observedWords(observed ?? 0)}`;
@@ -96,7 +96,7 @@ function unanswered(error: CardpollError, start: string | null): Finding {
     : failed(CHECK, message, { hint });
 }
 
-/** Whether nothing listens there. A daemon that listens and stays silent is not absent. */
+/** Whether no program listens there. A daemon that listens and stays silent is not absent. */
 function isRefused({ cause }: CardpollError): boolean {
   return (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
 }

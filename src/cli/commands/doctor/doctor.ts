@@ -33,7 +33,7 @@ import { type DaemonFindings, daemonFindings, wrongSettings } from './daemon-fin
 
 const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN } as const;
 
-/** From which status of a finding on the exit code is 1. */
+/** Findings of this status or worse make the exit code 1. */
 const FAIL_ON = ['warning', 'alert'] as const;
 
 export const doctor = defineCommand({
@@ -102,7 +102,7 @@ async function surroundingFindings({ configInputs, launchers }: CommandContext, 
   }
 }
 
-/** Where the secrets come from, and those of the unit that this configuration leaves out: its daemon has other stores. */
+/** The origins of the secrets, and the unit's secrets that this configuration leaves out: the unit's daemon has other stores. */
 async function secretFindings(inputs: ConfigInputs, isEmbedded: boolean): Promise<Finding[]> {
   const check = 'secrets';
   const origins = await loadSecretOrigins(inputs);
@@ -117,7 +117,7 @@ async function secretFindings(inputs: ConfigInputs, isEmbedded: boolean): Promis
   ];
 }
 
-/** The proxies of the unit that this environment leaves out: its daemon calls another way. */
+/** The unit's proxies that this environment leaves out: the unit's daemon reaches the gateway in another way. */
 export function proxyFindings({ http, https }: Proxies, root = '/'): Finding[] {
   const names = http === null && https === null ? proxyVariablesOfUnit(root) : [];
   if (names.length === 0) return [];
@@ -134,8 +134,8 @@ export function proxyFindings({ http, https }: Proxies, root = '/'): Finding[] {
 }
 
 /**
- * What a suggested command needs besides its own words, as text to append: one that reads the configuration, and one that
- * asks the daemon, which needs nothing where it finds the same daemon without flags.
+ * Flags to append to a suggested command: for one that reads the configuration, and for one that calls the daemon, empty if it
+ * finds the same daemon without flags.
  */
 async function flagsToRepeat({ flags, env }: ConfigInputs) {
   const given = (flag: string) => (flags[flag] === undefined ? '' : ` ${flag} ${shellWord(flags[flag])}`);
@@ -148,7 +148,7 @@ async function flagsToRepeat({ flags, env }: ConfigInputs) {
   };
 }
 
-/** Suggests a command with the flags that lead it to the same configuration or the same daemon. */
+/** Suggests a command with the flags for the same configuration or the same daemon. */
 function withFlags(finding: Finding, { config, daemon }: Awaited<ReturnType<typeof flagsToRepeat>>): Finding {
   const { command } = finding;
   if (command === null || !command.startsWith('cardpoll ')) return finding;
@@ -156,7 +156,7 @@ function withFlags(finding: Finding, { config, daemon }: Awaited<ReturnType<type
   return { ...finding, command: `${command}${readsConfig ? config : daemon}` };
 }
 
-/** The checks have no common way to be ended; the process ends when they have. */
+/** The checks cannot be cancelled together; the process ends when they have ended. */
 function unlessInterrupted<T>({ io }: CommandContext, work: Promise<T>): Promise<T> {
   const signal = io.onInterrupt();
   const interrupted = once(signal, 'abort').then(() => Promise.reject(signal.reason));
@@ -179,12 +179,12 @@ const LOOKS: Record<Finding['status'], readonly [symbol: string, colour: Colour]
 };
 const STATUS_COLUMNS = 8;
 
-/** The findings, and how many there are of each status. */
+/** The findings, and their number by status. */
 function findingText(items: readonly Finding[], style: Style): string {
   return `${findingLines(items, style)}${style.forPeople ? `${summaryOf(items)}\n` : ''}`;
 }
 
-/** Nothing for no findings. */
+/** Empty without findings. */
 function findingLines(items: readonly Finding[], style: Style): string {
   if (style.forPeople) return textOf(items.flatMap((item) => linesOf(item, style)));
   return items

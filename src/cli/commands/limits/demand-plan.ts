@@ -1,4 +1,4 @@
-// Asks before a change demands far more than can be polled, or sends the gateway far more calls: a new limit, and a polling
+// Asks before a change demands far more polls than are possible, or sends the gateway far more calls: a new limit, and a polling
 // config that is created, changed or enabled. Compares demand and capacity.
 import type { ConfigBody, TaskBody } from '../../../api/client/client-bodies.ts';
 import { ASSUMED_MS, BACKLOG, isFarOver, perSecondAt, pollRate, roomText } from '../../../changes/demand.ts';
@@ -14,16 +14,16 @@ import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirmIf } from '../../confirm.ts';
 import { everyItem } from '../../named.ts';
 
-/** A limit that is raised further at once sends the gateway more calls than anyone has seen it handle. */
+/** A limit that is raised by more than this factor sends the gateway more calls than it has proven to handle. */
 const MOST_TIMES_RAISED = 10;
 
-/** What a change would do, and whether that is to be asked about. */
+/** The effects of a change, and whether it needs a confirmation. */
 export interface DemandPlan {
   readonly isDrastic: boolean;
   readonly lines: readonly string[];
 }
 
-/** @throws CardpollError kind `not_found`: without the numbers of the task type nothing says how drastic a change is. */
+/** @throws CardpollError kind `not_found`: without the numbers of the task type it is unknown how drastic a change is. */
 export async function measuredTask(context: CommandContext, taskType: TaskType): Promise<TaskBody> {
   const { body } = await ask(context, 'reading statistics', (client) => client.tasks());
   const task = body.items.find(({ task_type }) => task_type === taskType);
@@ -60,8 +60,8 @@ export async function limitPlan(context: CommandContext, task: TaskBody, limit: 
 }
 
 /**
- * What was changed in the last hour, as it was before: several small steps are one large one. Values are by object, as the
- * audit trail names them; an object that is new has none.
+ * The values of an hour ago of everything that was changed since, because several small steps are one large one. By object, as
+ * the audit trail names it; a new object has no values.
  */
 async function valuesOfAnHourAgo(context: CommandContext, action: string): Promise<Map<string, Values>> {
   const since = new Date(context.io.clock.now() - 3_600_000).toISOString();
@@ -83,10 +83,10 @@ type Planned = Pick<
   'name' | 'task_type' | 'card_condition' | 'carrier_id' | 'interval_seconds' | 'status'
 >;
 
-/** What a limit that nobody raised allows. Up to that, a change is not drastic however many times it multiplies the polls. */
+/** The capacity of the default limit. Up to that, a change is not drastic, however many times it multiplies the polls. */
 const USUAL_PER_SECOND = (DEFAULT_MAX_CONCURRENCY * 1000) / ASSUMED_MS;
 
-/** @param before null: it is new. */
+/** @param before null: a new config. */
 export async function confirmConfig(
   context: CommandContext,
   before: ConfigBody | null,
@@ -99,9 +99,9 @@ export async function confirmConfig(
 }
 
 /**
- * What the config demands, with all others of its task type. Read from the configs, not from the statistics: those know only
- * rings that are built, and intervals that the daemon has seen, so that a second step just after a first would look like none.
- * @param before null: it is new.
+ * The demand of the config, with all others of its task type. Computed from the configs, not from the statistics: those know only
+ * rings that are built, and intervals that the daemon has seen, so a second step soon after the first would look like no change.
+ * @param before null: a new config.
  */
 export async function configPlan(
   context: CommandContext,
@@ -129,7 +129,7 @@ export async function configPlan(
     before.task_type === after.task_type &&
     before.carrier_id === after.carrier_id &&
     before.card_condition === after.card_condition;
-  // It may poll so many cards. A config of higher priority may keep some of them.
+  // Upper bound of its cards. A config of higher priority may keep some of them.
   const cards = (sameCards ? before.members : null) ?? (await countCards(context, after));
   const demand = others + demandOf(after, cards);
   const limit = task.effective_concurrency;
@@ -150,7 +150,7 @@ export async function configPlan(
   return { isDrastic: isStarving || floods, lines };
 }
 
-/** All cards of the carrier: how many of them are verified changes with every poll. */
+/** All cards of the carrier, because the number of verified ones changes with every poll. */
 async function countCards(
   context: CommandContext,
   { carrier_id }: Pick<Planned, 'carrier_id'>,

@@ -1,4 +1,4 @@
-// `cardpoll init`: how far the schedule is loaded, and a new comparison with the cards. `adopt` opens the stores itself.
+// `cardpoll init`: the progress of loading the schedule, and a new comparison with the cards. `adopt` opens the stores itself.
 
 import { loadAdoptConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';

@@ -51,7 +51,7 @@ export const CARDS_ARGUMENT = {
 } as const satisfies ArgumentSpec;
 const ICCID_DIGITS = 18;
 
-/** @returns the card ids. @throws CardpollError `not_found` for an iccid that no card has. */
+/** @returns the card ids. @throws CardpollError `not_found` for an unknown iccid. */
 export async function readCardIds(
   context: CommandContext,
   cards: readonly string[],

@@ -1,4 +1,4 @@
-// `cardpoll stops release` and `dismiss`: an operator decides about stops that were not called.
+// `cardpoll stops release` and `dismiss`: an operator's decision about uncalled stops.
 import { planLines } from '../../../changes/planned-change.ts';
 import { type Decision, decidedIn, type HeldStops, heldStopsChange } from '../../../changes/stops.ts';
 import { CardpollError } from '../../../platform/errors.ts';
@@ -29,7 +29,7 @@ function deciding(
       const planned = (held: HeldStops) => heldStopsChange(name, held, options.reason);
       const change = planned(isAll ? { all: null } : await readCardIds(context, cards));
       const counted = async () => (isAll ? planned({ all: await countedNow(context, name) }) : change);
-      // A list is what the operator has looked at; all is not.
+      // The operator has seen the cards of a list, but not all cards.
       await confirmIf(isAll, context, async () => planLines(await counted()), options);
       const answer = await ask(context, 'deciding', change.perform);
       const fields = fieldList<typeof answer.body>((body, style) => [
@@ -37,13 +37,13 @@ function deciding(
         [name === 'release' ? 'not held' : 'not dismissed', style.text(someIds(body.not_held))],
       ]);
       await printAnswer(context, answer, fields);
-      // None of the cards had such a stop: the answer is no.
+      // None of the cards had such a stop, so the command answers no.
       return !isAll && decidedIn(answer.body) === 0 ? EXIT_NEGATIVE : EXIT_OK;
     },
   });
 }
 
-/** Those that were requested and not called are few, and not counted. */
+/** Requested, uncalled stops are few, and are not counted. */
 async function countedNow(context: CommandContext, decision: Decision): Promise<number> {
   let total = 0;
   for (const state of decision === 'release'

@@ -1,5 +1,6 @@
-// `cardpoll stops resume`: resumes stopped cards, a list, what cardpoll stopped since a time, or what is within its package by now; `stops runs`: the progress
-// of these runs, and how to cancel one. `cardpoll cards resume` shows its run in the same way.
+// `cardpoll stops resume`: resumes stopped cards: a list, those that cardpoll stopped since a time, or those that are now within
+// their package; `stops runs`: the progress of these runs, and how to cancel one. `cardpoll cards resume` shows its run in the
+// same way.
 
 import type {
   ResumeOrderBody,

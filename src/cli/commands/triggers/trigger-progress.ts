@@ -152,7 +152,7 @@ function untilOver(context: CommandContext, { trigger_id: triggerId, total }: Tr
   });
 }
 
-/** Why nothing seems to happen while the gateway does not allow the polls yet. */
+/** Explains why no polls are visible while the gateway does not allow them yet. */
 function earlyNote({ early, early_until: until }: TriggerBody): string {
   if (until === null) return '';
   const time = new Date(until).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
