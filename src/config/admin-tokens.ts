@@ -1,5 +1,5 @@
-// Tokens as settings: the tokens that open the admin API, and the tokens that cardpoll sends to other services. Only the
-// hash of an admin token is kept; a token of `cardpoll token new` has 256 random bits, so a slow hash would add nothing. An entry
+// Tokens as settings: the tokens that open the admin API, and the tokens that cardpoll sends to other services. Only the hash of
+// an admin token is stored; a token of `cardpoll token new` has 256 random bits, so a slow hash would add nothing. An entry
 // without a name keeps the rights of older releases, so that an upgrade removes none. Messages never quote a value.
 import { createHash } from 'node:crypto';
 import { type AdminToken, TOKEN_ROLES, type TokenRole } from '../domain/admin-token.ts';
@@ -9,9 +9,9 @@ const MIN_TOKEN_LENGTH = 16;
 const HASHED = /^sha256:([0-9a-f]{64})$/;
 const EXPIRING = /^(.*)@(\d{4}-\d{2}-\d{2})$/;
 const DAY_MS = 86_400_000;
-/** Length of the hash prefix that names a token without a name: enough to tell an instance's few tokens apart. */
+/** Length of the hash prefix that names a token without a name: enough to distinguish an instance's few tokens. */
 const FINGERPRINT_CHARS = 6;
-/** Names that the audit trail uses for something else. */
+/** Names with another meaning in the audit trail. */
 const TAKEN: readonly string[] = ['local', 'daemon', ...TOKEN_ROLES];
 
 /** The name of a token. */
@@ -40,7 +40,7 @@ export function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** The setting entry that admits a token, with its hash only. @param lastDay YYYY-MM-DD; null: it does not expire */
+/** The setting entry that admits a token, with its hash only. @param lastDay YYYY-MM-DD; null: the token does not expire */
 export function hashedEntry(name: string, role: TokenRole, token: string, lastDay: string | null): string {
   return `${name}:${role}:sha256:${hashOf(token)}${lastDay === null ? '' : `@${lastDay}`}`;
 }

@@ -10,14 +10,14 @@ export interface FileValue {
   readonly raw: unknown;
   /** For messages: `cardpoll.yaml:12 polling.lease_ms`. */
   readonly origin: string;
-  /** Where relative paths start from, for a value of a file; absent: in the working directory. */
+  /** Base of relative paths in a value from a file; absent: the working directory. */
   readonly directory?: string;
 }
 
 export interface ConfigFile {
   readonly values: ReadonlyMap<string, FileValue>;
   readonly problems: readonly FieldProblem[];
-  /** False when the values of the file are not known. */
+  /** False when the values of the file are unknown. */
   readonly isReadable: boolean;
   /** Absent: there is no file, or its rights are checked elsewhere. */
   readonly rights?: FileRights;
@@ -25,7 +25,7 @@ export interface ConfigFile {
 
 export const NO_FILE: ConfigFile = { values: new Map(), problems: [], isReadable: true };
 
-/** @param knownPaths dotted paths of all settings that a file may hold. */
+/** @param knownPaths dotted paths of all settings that are allowed in a file. */
 export async function readConfigFile(path: string, knownPaths: readonly string[]): Promise<ConfigFile> {
   try {
     const { text, rights } = readSmallFileAndRights(path);
@@ -39,7 +39,7 @@ export async function readConfigFile(path: string, knownPaths: readonly string[]
   }
 }
 
-/** @param path of the file; of a text that is no file, its name in messages. */
+/** @param path of the file; for other text, its name in messages. */
 export async function parseSettings(
   text: string,
   path: string,
@@ -102,7 +102,7 @@ function namesSecret(dotted: string): boolean {
   return /(password|secret|token|credential|(api|hmac)_?key|username|client_id)$/i.test(dotted);
 }
 
-/** A key that another section has is on the wrong level; any other is misspelt. The section of `dotted` is a known one. */
+/** Suggests the right place for a key of another section, otherwise a similar name. The section of `dotted` is known. */
 function suggestion(dotted: string, knownPaths: readonly string[]): string {
   const at = dotted.lastIndexOf('.') + 1;
   const [section, key] = [dotted.slice(0, at), dotted.slice(at)];

@@ -1,5 +1,5 @@
-// Contexts: named daemons, in $XDG_CONFIG_HOME/cardpoll/contexts.yaml. Read for every client command without --url;
-// written only by `cardpoll context`. Holds paths of token files, never a token.
+// Contexts: named daemons, in $XDG_CONFIG_HOME/cardpoll/contexts.yaml. Read for every client command without --url; written only
+// by `cardpoll context`. Contains paths of token files, never a token.
 import { rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,5 @@
-// The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
-// root passes on in parts. It follows from the settings table, section by section; load-config.ts makes it.
+// The types of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition root passes
+// on in parts. They follow from the settings table, section by section; load-config.ts makes the values.
 import type { Receivers } from '../domain/alerts/receiver.ts';
 import type { GatewayConfig } from '../domain/gateway/gateway-config.ts';
 import type { Proxies } from '../platform/proxy/http-proxy.ts';
@@ -14,7 +14,7 @@ export interface DaemonConfig extends Section<'instance'>, Section<'access'> {
   /** null: plain HTTP. */
   readonly tls: TlsFiles | null;
   readonly api: Section<'api'>;
-  /** From the environment, like those of other programs; none is a setting. */
+  /** From the variables that other programs also read; not a setting. */
   readonly proxies: Proxies;
   readonly gateway: GatewayConfig;
   readonly polling: Section<'polling'>;
@@ -46,7 +46,7 @@ export interface MigrateConfig {
     | {
         readonly kind: 'postgres';
         readonly databaseUrl: string;
-        /** What gives the URL: the name of a flag, a variable or a file. */
+        /** Source of the URL: the name of a flag, a variable or a file. */
         readonly from: string | null;
       }
     | { readonly kind: 'embedded'; readonly dataDir: string };

@@ -1,5 +1,4 @@
-// Checks the permissions of the files that hold configuration. Used by reader.ts,
-// profile.ts and load-module.ts.
+// Checks the permissions of the files that hold configuration. Used by reader.ts, profile.ts and load-module.ts.
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { FileRights } from '../platform/small-file.ts';
@@ -8,7 +7,7 @@ import type { ConfigFile } from './config-file.ts';
 const OTHERS_MAY_READ = 0o004;
 const OTHERS_MAY_WRITE = 0o002;
 const GROUP_MAY_WRITE = 0o020;
-/** In such a directory users can replace only files of their own. */
+/** In a directory with this bit users can replace only their own files. */
 const STICKY = 0o1000;
 /** `scheme://user:password@host` */
 const PASSWORD_IN_URL = /^[a-z+-]+:\/\/[^/@]*:[^/@]+@/i;
@@ -18,7 +17,7 @@ export function openToOthers(path: string): string | null {
   return mode(path) & OTHERS_MAY_READ ? `every user can read ${path}; run chmod 600 ${path}` : null;
 }
 
-/** A config file may be read by all unless it holds a password, and written by its owner and group only. */
+/** A config file may be readable by all unless it contains a password, and writable by its owner and group only. */
 export function badConfigRights(path: string, { values }: ConfigFile): string | null {
   if (mode(path) & OTHERS_MAY_WRITE) return `every user can write ${path}; run chmod o-w ${path}`;
   const holdsPassword = [...values.values()].some(
@@ -29,8 +28,8 @@ export function badConfigRights(path: string, { values }: ConfigFile): string | 
 }
 
 /**
- * A file that names files of secrets, and where they are sent, must not be another user's: root would read for that user what only root
- * may read. @param me the user id of this process. @returns a message, or null.
+ * A file that names files of secrets, and the servers they are sent to, must not belong to another user: root would read for that
+ * user what only root may read. @param me the user id of this process. @returns a message, or null.
  */
 export function changeableByAnotherUser(path: string, { uid, mode }: FileRights, me: number): string | null {
   if (uid !== 0 && uid !== me) return `user ${uid} can write ${path}; run chown root ${path}`;
@@ -38,7 +37,7 @@ export function changeableByAnotherUser(path: string, { uid, mode }: FileRights,
 }
 
 /**
- * Code must not come from a file, or out of a directory, that every user can change; for root, not from another user's.
+ * Code must not come from a file or a directory that every user can change; for root, not from another user's.
  * @param me the user id of this process. @returns a message, or null.
  */
 export function changeableByOthers(path: string, me: number): string | null {
@@ -54,7 +53,7 @@ export function changeableByOthers(path: string, me: number): string | null {
     : `root does not run the code of another user; run chown root ${foreign}`;
 }
 
-/** `hidden`: a directory on the way may not be looked into. Present is also what cannot be read: reading it says why. */
+/** `hidden`: a parent directory is not accessible. An unreadable file counts as present: reading it reports the reason. */
 export function presence(path: string): 'present' | 'absent' | 'hidden' {
   try {
     statSync(path);
@@ -66,7 +65,7 @@ export function presence(path: string): 'present' | 'absent' | 'hidden' {
   }
 }
 
-/** The user id that decides what this process may do. */
+/** The user id that determines the rights of this process. */
 export function effectiveUser(): number {
   return process.geteuid?.() ?? 0;
 }

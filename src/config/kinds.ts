@@ -1,5 +1,5 @@
-// The kinds of value a setting can have: each parses the value of a flag, a variable or YAML, and describes in words
-// what it accepts. Used by the settings table and by command options. Does not know the source of a value.
+// The kinds of value of a setting: each parses the value of a flag, a variable or YAML, and describes the accepted values. Used
+// by the settings table and by command options. Does not know the source of a value.
 import { type AddressRange, parseAddressRange } from '../platform/addresses.ts';
 
 export interface Kind<T> {
@@ -27,7 +27,7 @@ export function parseOr<T>(parse: () => T, toError: (problem: string) => Error):
   }
 }
 
-/** Parses a part of a value. @param where says which part, in messages. */
+/** Parses a part of a value. @param where names the part in messages. */
 export function within<T>(where: string, parse: () => T): T {
   return parseOr(parse, (problem) => new BadValue(`${where} ${problem}`));
 }
@@ -35,8 +35,8 @@ export function within<T>(where: string, parse: () => T): T {
 const MAX_PROBLEMS = 10;
 
 /**
- * Makes every check of a value that has parts, whether the others hold or not.
- * @returns what each check returns. @throws BadValue that names the problems of all of them.
+ * Runs all checks of a value with several parts, even if some fail.
+ * @returns the result of each check. @throws BadValue that names the problems of all of them.
  */
 export function all<const Checks extends ReadonlyArray<() => unknown>>(
   ...checks: Checks
@@ -79,7 +79,7 @@ export function shown(raw: unknown): string {
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
 }
 
-/** A value as text; empty for a YAML list or map, which `String` would make `5` of `[5]`. */
+/** A value as text; empty for a YAML list or map, which `String` would convert: [5] to `5`. */
 export function textOf(raw: unknown): string {
   return typeof raw === 'object' ? '' : String(raw);
 }
@@ -103,7 +103,7 @@ export function text(accepts: string): Kind<string> {
   return kindOf(accepts, read, `is not ${accepts}`);
 }
 
-/** Text of a form. @param problem of any other text. */
+/** Text of a given form. @param problem message about any other text. */
 export function formed(accepts: string, pattern: RegExp, problem?: string): Kind<string> {
   return kindOf(accepts, (raw) => (typeof raw === 'string' && pattern.test(raw) ? raw : null), problem);
 }
@@ -119,7 +119,7 @@ export const HOST_PORT: Kind<HostPort> = kindOf(
   'is not host:port (for example 127.0.0.1:7480 or [::1]:7480)',
 );
 
-/** A URL of one of the given schemes, without a trailing slash. The value is never quoted: it may hold a password. */
+/** A URL of one of the given schemes, without a trailing slash. The value is never quoted: it may contain a password. */
 export function url(...schemes: readonly string[]): Kind<string> {
   const accepts = acceptsSchemes(schemes);
   return {
@@ -136,7 +136,7 @@ export function url(...schemes: readonly string[]): Kind<string> {
 
 const HTTP_URL = url('http', 'https');
 
-/** An HTTP base URL, to which paths are added. Messages quote it, so it may not hold a password. */
+/** An HTTP base URL, to which paths are added. Messages quote it, so it must not contain a password. */
 export const BASE_URL: Kind<string> = {
   accepts: HTTP_URL.accepts,
   parse: (raw) => {
@@ -149,8 +149,8 @@ export const BASE_URL: Kind<string> = {
 };
 
 /**
- * The URL of one or several servers (`scheme://host:port,host:port/...`). Only the scheme is checked here; the client
- * that connects checks the rest. The value is never quoted: it may hold a password.
+ * The URL of one or several servers (`scheme://host:port,host:port/...`). Only the scheme is checked here; the client that
+ * connects checks the rest. The value is never quoted: it may contain a password.
  */
 export function connectionUrl(...schemes: readonly string[]): Kind<string> {
   const accepts = acceptsSchemes(schemes);

@@ -1,5 +1,5 @@
-// Makes checked configurations from flags, environment and config file. Called by the commands, each for its own scope.
-// Knows the settings and the shapes; rules.ts has the rules between settings.
+// Makes checked configurations from flags, environment and config file. Called by the commands, each for its own scope. Uses the
+// settings and the configuration types; rules.ts has the rules between settings.
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -57,8 +57,8 @@ export async function loadGatewayConfig(
 }
 
 /**
- * Only the database matters here; a Redis URL is neither needed nor refused. Embedded stores that no daemon has made are not
- * meant by an operator who names no database: least of all one who works with the daemon of a context.
+ * Only the database matters here; a Redis URL is neither required nor refused. Embedded stores that no daemon has created are not
+ * meant by an operator who names no database, least of all by one who works with the daemon of a context.
  */
 export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateConfig> {
   const reader = await SettingReader.open(inputs);
@@ -99,13 +99,13 @@ export async function loadAdoptConfig(inputs: ConfigInputs): Promise<AdoptConfig
   });
 }
 
-/** A secret, or a URL that may hold one, and what gives it: the name of a flag, a variable or a file. */
+/** A secret, or a URL that may contain one, and its source: the name of a flag, a variable or a file. */
 interface SecretOrigin {
   readonly name: string;
   readonly from: string;
 }
 
-/** The secrets that `secret_files` gives to a command. */
+/** The secrets that a command gets from `secret_files`. */
 export async function loadSecretOrigins(inputs: ConfigInputs): Promise<SecretOrigin[]> {
   const reader = await SettingReader.open(inputs);
   return ALL_SETTINGS.flatMap((setting) => {
@@ -118,12 +118,12 @@ export async function loadSecretOrigins(inputs: ConfigInputs): Promise<SecretOri
 export interface ClientConfig {
   /** Base URL without a trailing slash. */
   readonly url: string;
-  /** Name of the context that gives the URL; null: it comes from another source. */
+  /** Name of the context with the URL; null: the URL comes from another source. */
   readonly context: string | null;
   readonly token: string | null;
-  /** Names the source of the token: `CARDPOLL_TOKEN`, `--token-file (/path)`; null: there is none. */
+  /** Source of the token: `CARDPOLL_TOKEN`, `--token-file (/path)`; null: no token. */
   readonly tokenFrom: string | null;
-  /** Where the context stores the token; null: it comes from another source, or there is none. */
+  /** Where the context stores the token; null: the token comes from another source, or there is none. */
   readonly contextTokenFile: string | null;
   /** Time limit for one answer, in milliseconds. */
   readonly timeoutMs: number;
@@ -147,7 +147,7 @@ export async function loadClientConfig(inputs: ConfigInputs): Promise<ClientConf
   });
 }
 
-/** Without a URL of its own: where the daemon with the same configuration listens. */
+/** The URL of a command without one: the address on which the daemon with the same configuration listens. */
 function daemonUrl(reader: SettingReader): string {
   const { listen } = SETTINGS.instance;
   if (reader.isSet(SETTINGS.client.url) || !reader.isSet(listen)) return reader.read(SETTINGS.client.url);
@@ -156,7 +156,7 @@ function daemonUrl(reader: SettingReader): string {
   return `${scheme}://${hostAndPort(ownAddress(host), port)}`;
 }
 
-/** An address for all interfaces cannot be called everywhere; the loopback address of the same family can. */
+/** An address for all interfaces cannot be called on every system; the loopback address of the same family can. */
 function ownAddress(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
@@ -167,7 +167,7 @@ async function currentContext(env: ConfigInputs['env']): Promise<Context | null>
   return all.find(({ name }) => name === current) ?? null;
 }
 
-/** The zone in which times are typed; null: none is configured. @throws CardpollError kind `config`. */
+/** The zone of typed times; null: none is configured. @throws CardpollError kind `config`. */
 export async function loadTimeZone(inputs: ConfigInputs): Promise<string | null> {
   const reader = await SettingReader.open(inputs);
   return reader.finish(timeZoneSet(reader));
@@ -218,7 +218,7 @@ function readStores(reader: SettingReader, env: ConfigInputs['env']): StoresConf
     : { kind: 'embedded', dataDir: dataDir ?? defaultDataDir(env) };
 }
 
-/** Where programs of this user keep state, by the XDG base directory specification. */
+/** The state directory of this user's programs, by the XDG base directory specification. */
 export function stateHome(env: NodeJS.ProcessEnv): string {
   return env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state');
 }

@@ -1,5 +1,5 @@
-// Reads the proxies of outgoing requests from the variables that most programs read: HTTPS_PROXY, HTTP_PROXY and NO_PROXY,
-// or the same in lower case, which take precedence. Used by load-config.ts. A message never shows a value, which may have credentials.
+// Reads the proxies of outgoing requests from the usual variables: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, or the same in lower
+// case, which take precedence. Used by load-config.ts. A message never shows a value, which may contain credentials.
 import type { HttpProxy, Proxies } from '../platform/proxy/http-proxy.ts';
 import type { ConfigInputs, SettingReader } from './reader.ts';
 
@@ -14,7 +14,7 @@ export function readProxies(reader: SettingReader, env: Environment): Proxies {
   };
 }
 
-/** An empty variable is one that is not set. */
+/** An empty variable counts as unset. */
 function variableOf(env: Environment, name: string): [name: string, value: string] | null {
   const set = [name.toLowerCase(), name].find((one) => (env[one] ?? '').trim() !== '');
   return set === undefined ? null : [set, (env[set] ?? '').trim()];
@@ -34,7 +34,7 @@ function readProxy(reader: SettingReader, env: Environment, name: string): HttpP
   return proxy;
 }
 
-/** @returns null when this is no URL of a proxy. */
+/** @returns null when the text is not the URL of a proxy. */
 function proxyAt(text: string, variable: string): HttpProxy | null {
   try {
     const { origin, username, password, pathname, search, hash } = new URL(text);

@@ -20,7 +20,7 @@ import { nameOf, type Section, type Setting, type Values, waysToSet } from './se
 import { ALL_SETTINGS, CONFIG_FILE, SECRET_FILES, SETTINGS } from './settings/settings.ts';
 import { didYouMean } from './suggest.ts';
 
-/** The sources of settings besides the config file. */
+/** The sources of settings other than the config file. */
 export interface ConfigInputs {
   /** Values by flag, `--redis-url`. */
   readonly flags: Readonly<Record<string, string | undefined>>;
@@ -28,7 +28,7 @@ export interface ConfigInputs {
 }
 
 const ENV_PREFIX = 'CARDPOLL_';
-/** Dotted paths of all settings that a file may hold. */
+/** Dotted paths of all settings that are allowed in a file. */
 const KEYS = ALL_SETTINGS.map(({ yaml }) => yaml).filter((yaml) => yaml !== null);
 
 export class SettingReader {
@@ -69,7 +69,7 @@ export class SettingReader {
     return this.#parse(setting, this.#find(setting));
   }
 
-  /** What gives the value: the name of a flag, a variable or a file. null: nothing does. */
+  /** Source of the value: the name of a flag, a variable or a file. null: unset. */
   originOf(setting: Setting<unknown>): string | null {
     return this.#find(setting)?.origin ?? null;
   }
@@ -80,7 +80,7 @@ export class SettingReader {
     return Object.fromEntries(values) as Values<S>;
   }
 
-  /** Reads a secret from a file. @param origin what names the file, for messages. */
+  /** Reads a secret from a file. @param origin source of the file name, for messages. */
   readFile<V>(setting: Setting<V>, path: string, origin: string): V {
     return this.#parse(setting, this.#readSecret(setting, path, origin));
   }
@@ -102,12 +102,12 @@ export class SettingReader {
     return this.#find(setting) !== null || this.#unusable.has(setting);
   }
 
-  /** False also when the config file may give the setting, but cannot be read. */
+  /** Also false when the config file may set it, but cannot be read. */
   isMissing(setting: Setting<unknown>): boolean {
     return this.file.isReadable && !this.isSet(setting);
   }
 
-  /** The directory that a relative path starts from: that of the file which decides the setting. */
+  /** Base of a relative path: the directory of the file that sets the setting. */
   directoryFor(setting: Setting<unknown>): string {
     return this.#find(setting)?.directory ?? process.cwd();
   }
@@ -121,12 +121,12 @@ export class SettingReader {
     return this.#problems.length > 0;
   }
 
-  /** Reports a problem of settings that could be read, at one of them. */
+  /** Reports a problem between readable settings, at one of them. */
   report(setting: Setting<unknown>, message: string): void {
     this.#problems.push({ field: nameOf(setting), message });
   }
 
-  /** Reports a problem between settings below the field, at the first line that the config file or the profile has for them. */
+  /** Reports a problem between settings below the field, at the first of their lines in the config file or the profile. */
   reportBelow(field: string, message: string): void {
     const given = [...this.file.values, ...this.#profile].find(([key]) => `${key}.`.startsWith(`${field}.`));
     const line = /^.+:\d+ /.exec(given?.[1].origin ?? '')?.[0] ?? '';
@@ -183,8 +183,8 @@ export class SettingReader {
   }
 
   /**
-   * The file that systemd would give to the unit. Where it did give this process its credentials, they are all there is. null: there is
-   * none, or whether there is one cannot be known; then the setting is refused, since the unit may run with another value.
+   * The file that systemd would give to the unit. If systemd did give this process credentials, only those count. null: no such
+   * file, or its existence is unknown; the setting is then refused, since the unit may run with another value.
    */
   #secretFile(setting: Setting<unknown>): string | null {
     if (setting.file === null || isForClients(setting)) return null;
@@ -242,7 +242,7 @@ export class SettingReader {
   }
 }
 
-/** The config file without `secret_files`, and with a problem instead, where another user can write it. */
+/** The config file without `secret_files`, and with a problem instead, if another user can write it. */
 function trusted(path: string, file: ConfigFile): ConfigFile {
   const named = file.values.get(SECRET_FILES.yaml ?? '');
   if (named === undefined || file.rights === undefined) return file;

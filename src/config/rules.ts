@@ -33,7 +33,7 @@ function checkStores(reader: SettingReader): void {
   reader.report(missing, `${nameOf(set)} is set but ${nameOf(missing)} is not: ${ways}`);
 }
 
-/** A TLS file or a sentinel password without a URL that uses it would go unnoticed. */
+/** A TLS file or a sentinel password without a URL that uses it would be ignored silently. */
 function checkRedisUrl(reader: SettingReader): void {
   const { redisUrl, redisTlsCa, redisTlsCert, redisTlsKey, redisSentinelPassword } = SETTINGS.stores;
   needScheme(reader, redisUrl, [
@@ -110,7 +110,7 @@ function checkLease(reader: SettingReader, config: DaemonConfig): void {
   reader.report(SETTINGS.polling.leaseMs, `polling.lease_ms (${leaseMs}) must be at least ${least}: ${why}`);
 }
 
-/** Limits of calls are counted in Redis. How often a card is polled is known without it. */
+/** Limits of calls are counted in Redis. The per-card limit does not need it. */
 function checkRateLimits(reader: SettingReader, { stores, gateway }: DaemonConfig): void {
   if (stores.kind === 'external' || callLimitsOf(gateway.rateLimits).length === 0) return;
   const { rateLimitPerSecond, rateLimits } = SETTINGS.pace;

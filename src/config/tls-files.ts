@@ -1,5 +1,5 @@
-// Reads certificates and keys, of the HTTP server and of the connections to Redis and to the gateway, and checks that they belong together.
-// Used by load-config.ts, also for SIGHUP: files that cannot work never reach the server.
+// Reads the certificates and keys of the HTTP server and of the connections to Redis and to the gateway, and checks that they
+// belong together. Used by load-config.ts, also for SIGHUP: files that cannot work never reach the server.
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from '../platform/errors.ts';

@@ -1,7 +1,7 @@
-// The files of secrets that the installed unit gives to its daemon, where a command would not read them: a configuration without
-// `secret_files`, for example of an older version. Used by the doctor and migrate, which would speak of other stores. And the names
-// of the proxies that the unit has. The config file names the secrets, because a fixed path would be right for one configuration only: a command
-// with another config file must not get the secrets of the fleet on this machine.
+// Finds the files of secrets that the installed unit gives to its daemon, but that a command would not read: a configuration
+// without `secret_files`, for example of an older version. Used by the doctor and migrate, which would otherwise report on other
+// stores. Also reads the names of the unit's proxies. The config file names the secrets, because a fixed path would be right for
+// one configuration only: a command with another config file must not get the secrets of the fleet on this machine.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { presence } from './file-rights.ts';
@@ -11,10 +11,10 @@ const DIRECTORIES = ['etc/credstore', 'run/credstore'];
 export const UNIT_ENVIRONMENT = '/etc/default/cardpoll';
 const STORES = ['redis_url', 'database_url'];
 
-/** For the config file, as the package writes it. */
+/** Line for the config file, as the package writes it. */
 export const SECRET_FILES_LINE = 'secret_files: [/etc/credstore/cardpoll.*, /run/credstore/cardpoll.*]';
 
-/** @returns paths of the URLs of stores, or the directory that may have them; none where no unit is installed. */
+/** @returns paths of the URLs of stores, or the directory that may have them; empty if no unit is installed. */
 export function secretsOfUnit(root = '/'): string[] {
   const is = (path: string, what: ReturnType<typeof presence>) => presence(join(root, path)) === what;
   if (!isUnitInstalled(root)) return [];
@@ -26,7 +26,10 @@ export function secretsOfUnit(root = '/'): string[] {
   });
 }
 
-/** @returns `HTTPS_PROXY` and the like, as the environment of the unit names them; none where no unit is installed or it cannot be read. */
+/**
+ * @returns `HTTPS_PROXY` and the like, as the environment of the unit names them; empty if no unit is installed or it is
+ * unreadable.
+ */
 export function proxyVariablesOfUnit(root = '/'): string[] {
   if (!isUnitInstalled(root)) return [];
   try {

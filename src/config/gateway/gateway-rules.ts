@@ -1,5 +1,5 @@
-// Rules between the settings of a gateway: a profile that cannot work is refused, with the place and what to change. Each
-// reports its problem to the reader; none throws. Used by load-gateway.ts.
+// Rules between the settings of a gateway: refuse a profile that cannot work, with the place and what to change. Each reports its
+// problem to the reader; none throws. Used by load-gateway.ts.
 
 import type { AuthKind, GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import {
@@ -18,10 +18,10 @@ import { SETTINGS } from '../settings/settings.ts';
 import { PARAMETER_NAME, TOKEN_HEADER } from './profile-kinds.ts';
 
 const { auth, credentials } = SETTINGS;
-/** Each of the others is for one kind: given for another kind, it would go unnoticed. */
+/** Each of the others is for one kind of authentication: for another kind it would be ignored silently. */
 const { hmacKey, ...ofOneKind } = credentials;
 
-/** What each kind needs. */
+/** The required settings of each kind. */
 const NEEDS: Readonly<Record<AuthKind, readonly Setting<unknown>[]>> = {
   none: [],
   bearer: [credentials.token],
@@ -42,7 +42,7 @@ const OF_PLACEHOLDER: Readonly<Record<CredentialPlaceholder, Setting<unknown>>> 
   token: credentials.token,
 };
 
-/** @param offered interfaces; one with a problem is missing in the configuration. */
+/** @param offered interfaces, including those with a problem, which the configuration lacks. */
 export function checkCredentials(
   reader: SettingReader,
   config: GatewayConfig,
@@ -60,7 +60,7 @@ export function checkCredentials(
     if (!reader.isSet(setting))
       reader.report(setting, `gateway.auth.kind ${kind} needs ${waysToSet(setting)}`);
   }
-  // What was refused may name them.
+  // Refused settings may name them.
   const namable = reader.isUnusable(auth.request)
     ? Object.values(OF_PLACEHOLDER)
     : offered.some((name) => config.interfaces[name] === null)
@@ -105,17 +105,17 @@ function checkTokenUrl(reader: SettingReader, { auth: { tokenUrl } }: Pick<Gatew
   reader.report(auth.tokenUrl, `gateway.auth.token_url: must be ${form}`);
 }
 
-/** What the readings of all interfaces share. */
+/** Facts shared by the readings of all interfaces. */
 export interface KnownOfReadings {
   /** A module may read the value. */
   readonly moduleReads: boolean;
   readonly unitWords: UnitWords;
 }
 
-/** What is said about an interface, and which keys have a value that was refused: nothing is known of them but that they are there. */
+/** The values of an interface, and the keys whose value was refused: only their presence is known. */
 export type GivenInterface = InterfaceValues & { readonly unusable: ReadonlyArray<keyof InterfaceValues> };
 
-/** Every problem between its settings. @returns whether there is none. */
+/** Reports every problem between its settings. @returns whether there is none. */
 export function checkInterface(
   reader: SettingReader,
   name: InterfaceName,
@@ -145,7 +145,7 @@ function requestProblems(given: GivenInterface): string[] {
   const used = templates.flatMap(namesInBraces);
   const namesOne = ['iccid', 'card_id', 'vendor_id'].some((name) => used.includes(name));
   const namesMany = used.includes('iccids');
-  // In a part that was refused there may be any.
+  // A refused part may contain any name.
   const areNamesKnown = !(['path', 'query', 'headers', ...bodies] as const).some((key) =>
     unusable.includes(key),
   );
@@ -224,7 +224,7 @@ function pendingProblems(name: InterfaceName, { pending }: GivenInterface): stri
   return problems.filter((problem) => problem !== false);
 }
 
-/** @param config as read; an interface with a problem is missing in it. @param offered also those that have a problem. */
+/** @param config as read, without interfaces that have a problem. @param offered includes those interfaces. */
 export function checkProfile(
   reader: SettingReader,
   { errors, stoppedStatuses, interfaces }: Pick<GatewayConfig, 'errors' | 'stoppedStatuses' | 'interfaces'>,
@@ -239,7 +239,7 @@ export function checkProfile(
     report('gateway.errors', 'path is missing: where an answer has its error code');
   }
   if (offered.length === 0) {
-    // It may be for one of the other problems.
+    // Another problem may be the reason.
     if (!reader.hasProblems)
       report('gateway.interfaces', 'the profile offers none: there is nothing to poll');
     return;

@@ -1,5 +1,5 @@
-// Makes the configuration of the gateway from settings, with what the profile and the config file leave out. gateway-rules.ts checks
-// that it can work. Used by load-config.ts.
+// Makes the configuration of the gateway from settings, and fills in what the profile and the config file leave out.
+// gateway-rules.ts checks that it can work. Used by load-config.ts.
 import type {
   Code,
   ErrorRules,
@@ -66,7 +66,7 @@ function errorsOf(reader: SettingReader, successPath: string | null): ErrorRules
   };
 }
 
-/** @returns null when the interface is not offered, or cannot be used: that is reported. */
+/** @returns null when the interface is not offered, or cannot be used, which is reported. */
 function readInterface(
   reader: SettingReader,
   name: InterfaceName,

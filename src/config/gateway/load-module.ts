@@ -1,5 +1,5 @@
 // Loads the module of gateway.module: code that runs with the rights of the daemon, so no other user may be able to change it.
-// Loaded once in a process: a reload of the configuration finds the same module. Used by load-config.ts.
+// Loaded once per process: a reload of the configuration uses the same module. Used by load-config.ts.
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,17 +10,17 @@ import { changeableByOthers, effectiveUser } from '../file-rights.ts';
 import type { SettingReader } from '../reader.ts';
 import { SETTINGS } from '../settings/settings.ts';
 
-/** For what a module does before it can be used. */
+/** Time limit for importing the module. */
 const LOADING_MS = 5_000;
 
-/** @returns null: there is none, or it cannot be used, which is reported. */
+/** @returns null: no module, or it cannot be used, which is reported. */
 export async function readModule(reader: SettingReader): Promise<LoadedModule | null> {
   const setting = SETTINGS.answers.module;
   const given = reader.read(setting);
   if (given === null) return null;
   const path = resolve(reader.directoryFor(setting), given);
   const loaded = await moduleAt(path).catch((error: unknown) => {
-    // A SyntaxError does not say where it is; only Node's report of an error that ends a process does.
+    // A SyntaxError has no location; only Node's report of a fatal error has.
     const hint = error instanceof SyntaxError ? `: run node ${path}, which shows the line` : '';
     return `${path}: ${messageOf(error)}${hint}`;
   });
@@ -29,7 +29,7 @@ export async function readModule(reader: SettingReader): Promise<LoadedModule | 
   return null;
 }
 
-/** @returns the module, or what is wrong with it. */
+/** @returns the module, or its problem. */
 async function moduleAt(path: string): Promise<LoadedModule | string> {
   if (!statSync(path).isFile()) return `${path} is not a regular file`;
   const rights = changeableByOthers(path, effectiveUser());

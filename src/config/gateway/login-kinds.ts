@@ -1,5 +1,5 @@
-// The kinds of value that only a login has: the request that asks for a token, and where the token goes in calls. Used by the table
-// of a profile's settings; gateway-rules.ts checks that a login has what it needs.
+// The kinds of value for logins: the request for a token, and the place of the token in calls. Used by the table of a profile's
+// settings; gateway-rules.ts checks that a login is complete.
 import type { LoginRequest, TokenPlace } from '../../domain/gateway/gateway-config.ts';
 import { headerName, TOKEN } from '../../domain/gateway/header-name.ts';
 import { LOGIN_PLACEHOLDERS } from '../../domain/gateway/profile-syntax.ts';
@@ -50,7 +50,7 @@ export const LOGIN_REQUEST: Kind<LoginRequest> = {
   },
 };
 
-/** Where the answer to a login has the token. */
+/** Place of the token in the answer to a login. */
 export const TOKEN_VALUE: Kind<string> = {
   accepts: `${VALUE_PATH.accepts}, header:NAME or cookie:NAME`,
   parse: (raw) => {

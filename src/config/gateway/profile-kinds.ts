@@ -1,5 +1,5 @@
-// The kinds of value that only the profile of a gateway has: request templates, places in an answer, lists of codes. Used by
-// the table of a profile's settings. What a request needs as a whole is checked in gateway-rules.ts.
+// The kinds of value for the profile of a gateway: request templates, places in an answer, lists of codes. Used by the table of a
+// profile's settings. gateway-rules.ts checks a request as a whole.
 import type {
   BatchRule,
   Code,
@@ -33,11 +33,11 @@ function isCode(raw: unknown): raw is Code {
   return (typeof raw === 'string' && raw !== '') || typeof raw === 'boolean' || Number.isFinite(raw);
 }
 
-/** Names of placeholders that a template may have. */
+/** Names of placeholders that a template may use. */
 type Names = readonly string[];
 
 function checkPlaceholders(text: string, names: Names): void {
-  // A query of GraphQL may have a field of such a name behind a brace.
+  // A GraphQL query may have a field of this name after a brace.
   const known = [...PLACEHOLDERS, ...CREDENTIAL_PLACEHOLDERS, ...names];
   const unclosed = new RegExp(`\\{(?:${known.join('|')})(?=$|[/?&"])`).exec(text);
   const unknown = namesInBraces(text).filter((name) => !names.includes(name));
@@ -99,14 +99,14 @@ export function templates(
   };
 }
 
-/** The name of a header that may have a token. */
+/** The name of a header that may carry a token. */
 export const TOKEN_HEADER = headerName('|content-type');
-/** The name of a query parameter that may have a token. */
+/** The name of a query parameter that may carry a token. */
 export const PARAMETER_NAME = /^[\w.~-]{1,100}$/;
 
 export const HEADERS = templates('headers', headerName('|authorization'));
 
-/** What stands before the token in its header. */
+/** The word before the token in its header. */
 export const SCHEME: Kind<string> = kindOf(
   'one word, such as Token',
   (raw) => (typeof raw === 'string' && TOKEN.test(raw) ? raw : null),
@@ -154,7 +154,7 @@ export const VALUE_PATH: Kind<string> = kindOf(
 
 export const CODE: Kind<Code> = kindOf('text, number, true or false', (raw) => (isCode(raw) ? raw : null));
 
-/** A list of values that an answer may have. A number and its text are two values: list both if both occur. */
+/** A list of possible values in an answer. A number and its text are two values: list both if both occur. */
 export const CODES: Kind<readonly Code[]> = {
   accepts: 'list of texts, numbers, true or false',
   parse: (raw) => {
@@ -172,7 +172,7 @@ export const CODES: Kind<readonly Code[]> = {
 const UNIT = oneOf(DATA_UNITS);
 const MAX_WORD_CHARS = 40;
 
-/** What a vendor calls units, besides the words that are known. */
+/** The vendor's words for units, in addition to the known ones. */
 export const UNIT_WORDS: Kind<UnitWords> = {
   accepts: 'words and their units, such as {M: MB, G: GB}',
   parse: (raw) => {
@@ -246,7 +246,7 @@ export const FIND_RULE: Kind<FindRule> = {
   },
 };
 
-/** As it is given; what an interface needs of it: gateway-rules.ts. */
+/** The values as given; gateway-rules.ts checks them against the interface. */
 interface PendingGiven {
   readonly path: string | null;
   readonly values: readonly Code[] | null;
@@ -280,7 +280,7 @@ function listOf(raw: Record<string, unknown>): FindRule {
   return { items, iccid };
 }
 
-/** @param what continues the message that it is missing. */
+/** @param what continues the message about a missing value. */
 function needed<T>(raw: Record<string, unknown>, key: string, kind: Kind<T>, what: string): T {
   if (raw[key] === undefined) refuse(`${key} is missing${what}`);
   return within(`${key}:`, () => kind.parse(raw[key]));

@@ -1,6 +1,6 @@
 // Reads the profile of a gateway: the name of a shipped one, or a YAML file. A profile is the `gateway` section of the config
-// file, without its secrets; what the config file says itself wins (docs/gateways.md). Used by reader.ts and by
-// `cardpoll gateway profiles`.
+// file, without its secrets; the config file overrides it (docs/gateways.md). Used by reader.ts and by `cardpoll gateway
+// profiles`.
 import { resolve } from 'node:path';
 import { unreadableText } from '../../platform/errors.ts';
 import { readSmallFile } from '../../platform/small-file.ts';
@@ -39,13 +39,13 @@ export const SHIPPED_PROFILES: readonly ShippedProfile[] = [
 ];
 
 const PREFIX = 'gateway.';
-/** The config file names the profile, so a profile cannot. */
+/** The config file names the profile, so a profile cannot name one. */
 const NOT_IN_A_PROFILE = ['gateway.profile'];
 
 /**
- * @param name of a shipped profile, or a path: it has a slash, or ends in .yaml or .yml. @param directory that a relative
- * path starts from. @param knownPaths dotted paths of all settings.
- * @returns values by the paths that the config file has for them.
+ * @param name of a shipped profile, or a path: it has a slash, or ends in .yaml or .yml. @param directory base of a relative
+ * path. @param knownPaths dotted paths of all settings.
+ * @returns values by the paths that they have in the config file.
  */
 export async function readProfile(
   name: string,
@@ -66,7 +66,7 @@ export async function readProfile(
   };
 }
 
-/** @returns the text and where it is from, or the problem. */
+/** @returns the text and its source, or the problem. */
 function textOf(name: string, directory: string): { text: string; origin: string } | string {
   if (!/\/|\.ya?ml$/.test(name)) {
     const shipped = SHIPPED_PROFILES.find((profile) => profile.name === name);
@@ -83,7 +83,7 @@ function textOf(name: string, directory: string): { text: string; origin: string
   }
 }
 
-/** What a key of the config file replaces in the profile besides the same key; empty: the whole interface. */
+/** Keys of the profile that a key of the config file also replaces; empty: the whole interface. */
 const INSTEAD: Readonly<Record<string, string>> = {
   path: '',
   unit: 'unit_value',
@@ -91,8 +91,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * The profile under the config file. What the config file says about a key replaces what the profile says; an interface to
- * which the config file gives a path replaces the interface of the profile as a whole; unit and its place replace each other.
+ * The profile overridden by the config file. A key of the config file replaces the same key of the profile; a path in the config
+ * file replaces the profile's whole interface; unit and its place replace each other.
  */
 export function underConfigFile(profile: ConfigFile, { values }: ConfigFile): ConfigFile['values'] {
   const replaced = [...values.keys()].flatMap((path) => {

@@ -16,10 +16,10 @@ import { isObject } from '../../platform/json.ts';
 import { BadValue, duration, integer, type Kind, refuse } from '../kinds.ts';
 import { didYouMean } from '../suggest.ts';
 
-/** A gateway that takes more is not limited by a rate; the same bound holds for a minute and for an hour of it. */
+/** A gateway with a higher capacity needs no rate limit; the same bound holds for its rate per minute and per hour. */
 const MAX_PER_SECOND = 100_000;
 const MAX_LIMITS = 16;
-/** As large as the least default of a limit per second. */
+/** The least default of a limit per second. */
 const LEAST_MAX_BURST = 4;
 
 const UNITS = Object.keys(RATE_UNIT_SECONDS) as readonly RateUnit[];
@@ -49,7 +49,7 @@ export const RATE_LIMIT_LIST: Kind<readonly RateLimit[]> = {
   },
 };
 
-/** All limits. The short form and a limit per second for all calls both count: the stricter is in force. */
+/** All limits. If both the short form and a limit per second for all calls exist, the stricter one is in force. */
 export function allRateLimits(pace: {
   readonly rateLimits: readonly RateLimit[];
   readonly rateLimitPerSecond: number | null;
@@ -150,7 +150,7 @@ function interfacesOf(
   return known.filter((name) => raw.includes(name));
 }
 
-/** Two limits that count the same calls in the same unit: one of them is a mistake. */
+/** Reports two limits that count the same calls in the same unit: one of them is a mistake. */
 function repeated(limits: readonly RateLimit[]): string[] {
   const names = limits.map((limit) =>
     limit.kind === 'calls' ? rateLimitId(limit) : `${limit.interfaces?.join('+') ?? 'all'}/card`,

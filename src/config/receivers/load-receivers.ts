@@ -1,5 +1,5 @@
-// Makes the receivers of alerts: the shipped ones, and those of `webhooks.receivers`, which may be a shipped one with secrets, a
-// template in a file, or one in place. Reads their secrets from files. Used by load-config.ts.
+// Makes the receivers of alerts: the shipped ones, and those of `webhooks.receivers`: a shipped one with secrets, a template in a
+// file, or an inline one. Reads their secrets from files. Used by load-config.ts.
 import { resolve } from 'node:path';
 import { type Receiver, type Receivers, secretNamesIn } from '../../domain/alerts/receiver.ts';
 import { unreadableText } from '../../platform/errors.ts';
@@ -44,7 +44,7 @@ async function receiverFrom(
 ): Promise<Receiver> {
   const { template, secrets, ...own } = typeof given === 'string' ? { template: given } : given;
   const base = template === undefined ? {} : await templateFrom(template, reader.directoryFor(SETTING));
-  // Its hosts remain those of the shipped one, unless it takes its place.
+  // The hosts stay with the shipped receiver, unless this one replaces it.
   const isOther = template !== name && Object.hasOwn(SHIPPED_RECEIVERS, String(template));
   const hosts = isOther ? { hosts: undefined } : {};
   const whole = Object.fromEntries(
@@ -77,7 +77,7 @@ async function templateFrom(template: unknown, directory: string): Promise<Recor
 async function shipped(name: string): Promise<Record<string, unknown>> {
   const text = Object.hasOwn(SHIPPED_RECEIVERS, name) ? SHIPPED_RECEIVERS[name] : undefined;
   const names = Object.keys(SHIPPED_RECEIVERS);
-  // A configured one is no template of another, so there are no circles.
+  // A configured receiver cannot be the template of another, so there are no cycles.
   if (text === undefined)
     refuse(`${name} is no shipped receiver${didYouMean(name, names)}; there are ${names.join(', ')}`);
   return parsed(text, `receiver ${name}`);
@@ -97,7 +97,7 @@ const SECRET: Kind<string> = {
       : refuse('is not one line of printable ASCII'),
 };
 
-/** From the file that the receiver names for it, else as systemd and `secret_files` give the secrets of settings. */
+/** From the file that the receiver names for it, otherwise as systemd and `secret_files` provide the secrets of settings. */
 function secretsOf(
   name: string,
   files: unknown,
@@ -111,7 +111,7 @@ function secretsOf(
   const values = wanted.flatMap((secret) => {
     const key = `webhooks.receivers.${name}.${secret}`;
     const setting: Setting<string | null> = {
-      // No flag has such a name: it is what messages call the secret.
+      // Not a real flag, but the name of the secret in messages.
       ...optional({ kind: SECRET, doc: '', flag: key }),
       ...{ env: null, yaml: null, file: { flag: null, env: '', credential: key } },
     };

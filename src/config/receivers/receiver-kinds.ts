@@ -1,5 +1,5 @@
-// What the template of a receiver may say, key by key, and all that is wrong with one at once (docs/alerts.md). Used by
-// load-receivers.ts. Whether an address may be called is checked when it is called.
+// The keys of a receiver's template; reports all its problems at once (docs/alerts.md). Used by load-receivers.ts. Whether an
+// address may be called is checked at the call.
 
 import {
   type Acceptance,
@@ -77,7 +77,7 @@ export function receiverOf(raw: Raw, from: Receiver['from']): Receiver {
   return { ...receiver, maxBytes, accept, hosts, secrets: {} };
 }
 
-/** Other receivers than those that the template itself names must not get its secrets. */
+/** Its secrets must not go to URLs other than the template's own. */
 export function checkOwnUrl(receiver: Receiver): void {
   if (Object.keys(receiver.secrets).length > 0 && ownUrlOf(receiver) === null)
     refuse('url: is missing; secrets of the configuration go to a URL of the configuration only');
@@ -116,7 +116,7 @@ function read<T, D>(raw: Raw, key: string, kind: Kind<T>, absent: D): T | D {
   return raw[key] === undefined ? absent : within(`${key}:`, () => kind.parse(raw[key]));
 }
 
-/** A URL of its own, or that of the rule and a path behind it. Only the path and the query may have placeholders. */
+/** A separate URL, or that of the rule with a path after it. Only the path and the query may have placeholders. */
 function urlTemplate(names: readonly string[]): Kind<string> {
   const accepts = `${RULE_URL}, ${RULE_URL}/path or an http or https URL, with placeholders in its path and query`;
   return {
@@ -132,7 +132,7 @@ function urlTemplate(names: readonly string[]): Kind<string> {
   };
 }
 
-/** A secret that is written out is in backups, in the history of the file and in front of all who read it. */
+/** A literal secret ends up in backups and in the history of the file, and is visible to every reader. */
 function checkNoSecret(raw: Raw): void {
   const written = new Set<string>();
   const look = (value: unknown, name: string) => {
@@ -196,7 +196,7 @@ function wordTable(name: string, raw: unknown): WordTable {
   });
 }
 
-/** Words are no templates: a value is never filled in twice. */
+/** Words are not templates, because a value must not be filled in twice. */
 function wordOf(key: string, raw: unknown): Code {
   const word = within(`${key}:`, () => CODE.parse(raw));
   return typeof word === 'string' && word.includes('{') ? refuse(`${key}: a word has no placeholders`) : word;

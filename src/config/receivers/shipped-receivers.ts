@@ -1,4 +1,4 @@
-// The templates of receivers that come with cardpoll: deploy/receivers, as texts. Used by load-receivers.ts.
+// The receiver templates that come with cardpoll: deploy/receivers, as texts. Used by load-receivers.ts.
 import bark from '../../../deploy/receivers/bark.yaml';
 import dingtalk from '../../../deploy/receivers/dingtalk.yaml';
 import discord from '../../../deploy/receivers/discord.yaml';

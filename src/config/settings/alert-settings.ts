@@ -8,7 +8,7 @@ import { optional, section, withDefault } from './setting.ts';
 
 const WEB = url('http', 'https');
 
-/** As it is given: to a receiver a slash at the end may matter. Never quoted in messages: it is often a secret. */
+/** Unchanged, because a trailing slash may matter to the receiver. Never quoted in messages: it is often a secret. */
 const HEARTBEAT_URL: Kind<string> = {
   accepts: WEB.accepts,
   parse: (raw) => {
@@ -48,7 +48,7 @@ const WEBHOOK_SECRETS: Kind<readonly string[]> = {
 
 type GivenReceivers = Readonly<Record<string, string | Readonly<Record<string, unknown>>>>;
 
-/** What the templates say is checked where they are read (config/receivers). */
+/** The templates are checked where they are read (config/receivers). */
 const RECEIVERS: Kind<GivenReceivers> = {
   accepts: 'names (a to z, 0 to 9), and for each a shipped receiver, a file or a template',
   parse: (raw) => {

@@ -1,4 +1,4 @@
-// Settings of commands: of every one that talks to a daemon; and of `cardpoll logs`, additional signs that a line belongs to an
+// Settings of commands: for every command that calls a daemon, and for `cardpoll logs` additional signs that a line belongs to an
 // interface. Part of the settings table (settings.ts).
 import { type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
 import { SECRET_TEXT } from '../admin-tokens.ts';
@@ -54,7 +54,7 @@ function signs(kind: Kind<string>, doc: string) {
 
 const SEGMENT = /^(?=.*[a-z\d])[\w.~%-]{1,100}$/i;
 
-/** Each segment needs a letter or digit: without `-` and `_`, which are ignored, others would match every path. */
+/** Each segment needs a letter or digit: `-` and `_` are ignored, and without them other segments would match every path. */
 const PATH_SEGMENTS: Kind<string> = kindOf('path segment (verify) or several (auth/check)', (raw) =>
   typeof raw === 'string' && raw.split('/').every((part) => SEGMENT.test(part)) ? raw : null,
 );

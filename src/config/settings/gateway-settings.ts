@@ -1,5 +1,5 @@
-// Settings of the upstream gateway: where it is, what it bears, and the credentials. How it is called and answers is in
-// profile-settings.ts. Part of the settings table (settings.ts); the only place that has their defaults and bounds.
+// Settings of the upstream gateway: its address, its limits, and the credentials. profile-settings.ts has its calls and answers.
+// Part of the settings table (settings.ts); the only place that has their defaults and bounds.
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { SECRET_LINE, SECRET_TEXT } from '../admin-tokens.ts';
@@ -86,7 +86,7 @@ export const CREDENTIALS = section('gateway.', 'GATEWAY_', {
   ),
 });
 
-/** How many calls the gateway allows (docs/scaling.md). gateway/rate-limits.ts reads the list. */
+/** The number of calls that the gateway allows (docs/scaling.md). gateway/rate-limits.ts reads the list. */
 export const RATE_LIMITS = section('gateway.', 'GATEWAY_', {
   rateLimitPerSecond: optional({
     kind: callsPer('second'),

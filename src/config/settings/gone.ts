@@ -1,4 +1,4 @@
-// Settings of earlier versions, and what to do instead. A configuration that still has one is refused with that sentence.
+// Removed settings of earlier versions, and their replacements. A configuration that still has one is refused with that sentence.
 
 const FIELD = 'write value: data.FIELD, and name the card as a profile does: body: { iccid: "{iccid}" }';
 const ofFields = ['realname', 'flow', 'card_status'].flatMap((name) => [
@@ -17,7 +17,7 @@ export const GONE_SETTINGS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(ofFields),
 };
 
-/** What to do instead of a variable, given without its prefix; undefined: no setting had it. */
+/** The replacement of a variable, given without its prefix; undefined: no setting had it. */
 export function insteadOfVariable(name: string): string | undefined {
   const key = Object.keys(GONE_SETTINGS).find((one) => one.toUpperCase().replaceAll('.', '_') === name);
   return key === undefined ? undefined : GONE_SETTINGS[key];

@@ -1,4 +1,4 @@
-// Settings of one instance: what it does, where it listens and logs. Part of the settings table (settings.ts).
+// Settings of one instance: its roles, and where it listens and logs. Part of the settings table (settings.ts).
 import { formed, HOST_PORT, type HostPort, listOf, oneOf, TIME_ZONE, text } from '../kinds.ts';
 import { optional, section, withDefault } from './setting.ts';
 
@@ -8,7 +8,7 @@ type Role = (typeof ROLES)[number];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** It becomes part of the id of the instance, which is in Redis, logs and URLs. */
+/** Part of the instance id, which is in Redis, logs and URLs. */
 const INSTANCE_NAME = formed('name of 1 to 64 letters, digits and . _ @ : -', /^[\w.@:-]{1,64}$/);
 
 export const INSTANCE = section('', '', {
@@ -18,7 +18,7 @@ export const INSTANCE = section('', '', {
     default: { host: '127.0.0.1', port: 7480 },
     doc: 'Address of the admin API. An address that is not loopback needs admin tokens.',
   }),
-  /** Used by an instance without the role api. null: it listens nowhere. */
+  /** For an instance without the role api. null: it does not listen. */
   probeListen: optional<HostPort>({
     flag: '--probe-listen',
     kind: HOST_PORT,

@@ -1,4 +1,5 @@
-// Settings of polling: leases, queues, retries, initialisation, and what counts of a reading. Part of the settings table (settings.ts).
+// Settings of polling: leases, queues, retries, initialisation, and the limits on readings. Part of the settings table
+// (settings.ts).
 import type { JumpFactor } from '../../domain/results/usage-growth.ts';
 import { duration, fraction, integer, type Kind, kindOf, ON_OFF, refuse } from '../kinds.ts';
 import { section, withDefault } from './setting.ts';
@@ -58,7 +59,7 @@ export const POLLING = section('polling.', '', {
 
 const FACTOR = { min: 2, max: 1_000 };
 
-/** `20` or `off`. Below 2 the usual ups and downs of a day would hold stops; above 1000 no wrong unit of KB and MB would. */
+/** `20` or `off`. Below 2 the usual fluctuations of a day would hold stops; above 1000 no confusion of KB and MB would. */
 const JUMP_FACTOR: Kind<JumpFactor> = kindOf(`number, ${FACTOR.min} to ${FACTOR.max}, or off`, (raw) => {
   if (raw === false || raw === 'off' || raw === 'false') return 'off';
   const factor = Number(raw);

@@ -1,6 +1,6 @@
-// THE table of what a gateway's profile says (docs/gateways.md): how calls are made, what their answers mean, who calls. A
-// profile is a YAML file with these keys, without the leading `gateway.`; the config file may have them too, and wins.
-// Part of the settings table (settings.ts).
+// THE table of the settings of a gateway's profile (docs/gateways.md): how calls are made, the meaning of their answers, the
+// credentials' place. A profile is a YAML file with these keys, without the leading `gateway.`; the config file may have them
+// too, and overrides it. Part of the settings table (settings.ts).
 import {
   AUTH_KINDS,
   type AuthKind,
@@ -35,7 +35,7 @@ import {
 import { duration, type Kind, listOf, ON_OFF, oneOf, text } from '../kinds.ts';
 import { optional, type Section, section, withDefault } from './setting.ts';
 
-/** How calls show who makes them. The credentials themselves are in gateway-settings.ts. */
+/** The authentication of calls. The credentials themselves are in gateway-settings.ts. */
 export const AUTH = section('gateway.auth.', null, {
   kind: optional<AuthKind>({
     kind: oneOf(AUTH_KINDS),
@@ -91,7 +91,7 @@ export const AUTH = section('gateway.auth.', null, {
   }),
 });
 
-/** What an error looks like in the body of an answer. */
+/** The form of an error in the body of an answer. */
 export const ERRORS = section('gateway.errors.', null, {
   path: optional({
     kind: VALUE_PATH,
@@ -144,7 +144,7 @@ export const ANSWERS = section('gateway.', null, {
 interface InterfaceField {
   readonly kind: Kind<NonNullable<unknown>>;
   readonly doc: string;
-  /** The kinds of answer that have this field; absent: every interface has it. effect: of a call that reads nothing. */
+  /** The kinds of answer that have this field; absent: every interface has it. effect: a call that reads nothing. */
   readonly answers?: ReadonlyArray<AnswerKind | 'effect'>;
 }
 
@@ -227,7 +227,7 @@ const INTERFACE_FIELDS = {
 
 type Fields = typeof INTERFACE_FIELDS;
 
-/** What is said about an interface; null: nothing, or it does not have this setting. */
+/** The settings of an interface; null: unset, or the interface does not have this setting. */
 export type InterfaceValues = {
   readonly [Key in keyof Fields]: Fields[Key]['kind'] extends Kind<infer V> ? V | null : never;
 };
@@ -244,7 +244,7 @@ function settingsOf(interfaceName: string): Section {
   return section(`gateway.interfaces.${interfaceName}.`, null, Object.fromEntries(declared));
 }
 
-/** The settings of each interface, without those that only other kinds of answer have. */
+/** The settings of each interface, without those of other kinds of answer. */
 export const INTERFACE_SETTINGS = perInterface((name): Section => {
   const answer = INTERFACES[name].answer?.kind ?? 'effect';
   const has = ({ answers }: InterfaceField) => answers === undefined || answers.includes(answer);

@@ -1,4 +1,4 @@
-// What one setting is. The table (settings.ts) declares them; reading, help, sample file and reference derive from it.
+// The type of a setting. The table (settings.ts) declares them; reading, help, sample file and reference derive from it.
 import { snakeCase } from '../../platform/snake-keys.ts';
 import type { Kind } from '../kinds.ts';
 
@@ -25,8 +25,8 @@ export interface Setting<V> extends Value<V> {
   /** Dotted path in the config file; null for secrets. */
   readonly yaml: string | null;
   /**
-   * How to give the value in a file that only its owner can read: a file named by flag or variable, or a systemd
-   * credential. null unless the value is or may hold a secret.
+   * How to give the value in a file that only its owner can read: a file named by flag or variable, or a systemd credential. null
+   * unless the value is a secret, or may contain one.
    */
   readonly file: {
     readonly flag: string | null;
@@ -36,7 +36,7 @@ export interface Setting<V> extends Value<V> {
   } | null;
 }
 
-/** Settings that are read together, by the names that code uses. */
+/** Settings that are read together, by their names in code. */
 export type Section = Readonly<Record<string, Setting<unknown>>>;
 
 /** The values of a section. */
@@ -44,22 +44,22 @@ export type Values<S extends Section> = {
   readonly [Name in keyof S]: S[Name] extends Setting<infer V> ? V : never;
 };
 
-/** A setting as the table declares it; its section gives it the names under which it is set. */
+/** A setting as the table declares it; its section determines its external names. */
 interface Declared<V> extends Value<V> {
-  /** Its name in snake_case; absent: the one that code uses. */
+  /** Its name in snake_case; absent: derived from the name in code. */
   readonly name?: string;
-  /** Absent: by the name. */
+  /** Absent: derived from the name. */
   readonly env?: string | null;
-  /** `whole`: the value has no place in the config file. `part`: a URL that may hold a password. Absent: no secret. */
+  /** `whole`: the value is not allowed in the config file. `part`: a URL that may contain a password. Absent: not a secret. */
   readonly secret?: 'whole' | 'part';
   /** Names a file with the secret. */
   readonly fileFlag?: string;
 }
 
 /**
- * Names the settings of a section: `maxConnections` is `max_connections` in the config file, behind the prefix of the section,
- * and MAX_CONNECTIONS behind that of its variables.
- * @param path prefix in the config file, `api.`. @param variables prefix after CARDPOLL_, `API_`; null: there are none.
+ * Names the settings of a section: `maxConnections` is `max_connections` in the config file, after the prefix of the section, and
+ * MAX_CONNECTIONS after that of its variables.
+ * @param path prefix in the config file, `api.`. @param variables prefix after CARDPOLL_, `API_`; null: no variables.
  */
 export function section<D extends Readonly<Record<string, Declared<unknown>>>>(
   path: string,
@@ -85,7 +85,7 @@ export function section<D extends Readonly<Record<string, Declared<unknown>>>>(
   return Object.fromEntries(named);
 }
 
-/** What a setting has unless it says otherwise. */
+/** Defaults of a declaration. */
 const USUAL = { flag: null, scopes: ['daemon'] } as const;
 
 /** A setting that always has a value. */
@@ -108,7 +108,7 @@ export function optional<V>(
   };
 }
 
-/** A secret that is null unless it is set, and has no place in the config file. */
+/** A secret that is null unless it is set, and is not allowed in the config file. */
 export function secret(kind: Kind<string>, doc: string): Declared<string | null> {
   return optional({ secret: 'whole', kind, doc });
 }
@@ -122,7 +122,7 @@ function asText(value: unknown): string {
   return String(value);
 }
 
-/** The name of a setting in messages: its key in the config file, else its variable, else its flag. */
+/** The name of a setting in messages: its key in the config file, otherwise its variable, otherwise its flag. */
 export function nameOf(setting: Setting<unknown>): string {
   return setting.yaml ?? setting.env ?? setting.flag ?? 'setting';
 }

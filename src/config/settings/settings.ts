@@ -1,7 +1,6 @@
-// THE table of settings, by section. Flags, names, defaults, bounds and documentation are here and in the files of the
-// sections, and nowhere else; the types of the configuration follow from them (daemon-config.ts). Variables and keys of the
-// config file follow from the names (setting.ts).
-// reader.ts reads them; rules.ts has the rules between settings.
+// THE table of settings, by section. Flags, names, defaults, bounds and documentation are only here and in the files of the
+// sections; the types of the configuration follow from them (daemon-config.ts). Variables and keys of the config file follow from
+// the names (setting.ts). reader.ts reads them; rules.ts has the rules between settings.
 import { formed, listOf, text } from '../kinds.ts';
 import { ALERTS, WEBHOOKS } from './alert-settings.ts';
 import { ACCESS, API, TLS } from './api-settings.ts';
@@ -15,7 +14,7 @@ import { optional, type Section, type Setting, withDefault } from './setting.ts'
 import { STOPS } from './stop-settings.ts';
 import { STORES } from './store-settings.ts';
 
-/** Path of the config file, so it has no place in the file. */
+/** Path of the config file, so it is not allowed in the file. */
 export const CONFIG_FILE: Setting<string | null> = {
   ...optional({
     flag: '--config',
@@ -28,7 +27,7 @@ export const CONFIG_FILE: Setting<string | null> = {
   file: null,
 };
 
-/** Where the files of secrets are that systemd gives to the unit, for commands that are started by hand. */
+/** The secret files that systemd gives to the unit, for commands that are started manually. */
 export const SECRET_FILES: Setting<readonly string[]> = {
   ...withDefault<readonly string[]>({
     kind: listOf(formed('absolute path with one * for the name of the secret', /^\/[^*]*\*[^*]*$/)),
@@ -67,7 +66,7 @@ const inSections = (...sections: readonly Section[]) => sections.flatMap((sectio
 
 /**
  * @param interfaces the settings of the interfaces of the gateway.
- * @param signs those of the interfaces in the search of logs.
+ * @param signs the settings of the interfaces in the log search.
  */
 const all = (
   interfaces: readonly Setting<unknown>[],
@@ -88,7 +87,7 @@ const all = (
 /** Every setting. */
 export const ALL_SETTINGS = all(ALL_INTERFACE_SETTINGS, Object.values(LOG_SEARCH));
 
-/** Every setting as documents show it, in their order: what all interfaces have, they show once. */
+/** All settings in the order of the documents, which show the common settings of interfaces once. */
 export const DOCUMENTED_SETTINGS = all(ANY_INTERFACE, [signSettings('<interface>')]);
 
 /** The settings that a daemon takes as flags, except the config file. */
