@@ -1,7 +1,7 @@
-// Charts out of characters: a line of bars, a chart of braille dots, a gauge. Gaps in the data stay gaps. Used by the
-// views. Knows numbers, not what they mean.
+// Charts out of characters: a line of bars, a chart of braille dots, a gauge. Gaps in the data stay gaps. Used by the views.
+// Knows numbers, not their meaning.
 
-/** null where there is no sample. */
+/** null: no sample. */
 export type Series = readonly (number | null)[];
 
 const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -16,7 +16,7 @@ const DOT_BITS = [
   [0x40, 0x80],
 ] as const;
 
-/** How several values become one: their mean, or the extreme that matters. */
+/** How several values become one: their mean, or one of the extremes. */
 export type Summary = 'mean' | 'max' | 'min';
 
 const SUMMARIES: Record<Summary, (known: readonly number[]) => number> = {
@@ -25,7 +25,7 @@ const SUMMARIES: Record<Summary, (known: readonly number[]) => number> = {
   min: (known) => Math.min(...known),
 };
 
-/** As many values as columns, each the summary of its share of the series; null where the share has no value. */
+/** As many values as columns, each the summary of its share of the series; null if the share has no value. */
 export function resampled(series: Series, columns: number, summary: Summary = 'mean'): Series {
   return Array.from({ length: columns }, (_, column) => {
     const from = Math.floor((column * series.length) / columns);
@@ -51,7 +51,7 @@ export function gauge(share: number, columns: number): string {
   return '█'.repeat(filled) + '─'.repeat(columns - filled);
 }
 
-/** @returns null where the series has no value. `last` is the newest value, null where it is unknown. */
+/** @returns null if the series has no value. `last` is the newest value, null if it is unknown. */
 export function extentOf(series: Series) {
   const known = series.filter((value) => value !== null);
   if (known.length === 0) return null;
@@ -61,7 +61,7 @@ export function extentOf(series: Series) {
 export interface Scale {
   readonly floor: number;
   readonly ceiling: number;
-  /** Equal steps on the chart are equal factors, so that 20 and 200 are told apart on a scale up to 4,000. */
+  /** Equal steps on the chart are equal factors, so that 20 and 200 differ visibly on a scale up to 4,000. */
   readonly isLogarithmic?: boolean;
 }
 
@@ -74,14 +74,14 @@ export interface ChartOptions {
   readonly mark: number | null;
 }
 
-/** A stretch of a row in one colour: of a series, or of the dotted line and what is blank. */
+/** A part of a row in one colour: of a series, or of the dotted line and the blanks. */
 interface Stretch {
   readonly text: string;
-  /** The index of the series; null: of none. */
+  /** The index of the series; null: no series. */
   readonly series: number | null;
 }
 
-/** 0 to 1: how high a value is drawn. */
+/** The height of a value, 0 to 1. */
 function heightOf(value: number, { floor, ceiling, isLogarithmic = false }: Scale): number {
   if (ceiling <= floor) return 0;
   const share = isLogarithmic
@@ -90,7 +90,7 @@ function heightOf(value: number, { floor, ceiling, isLogarithmic = false }: Scal
   return Math.min(1, Math.max(0, share));
 }
 
-/** The row of a chart with so many rows that a value is drawn in, from the top. */
+/** The row of a value in a chart with this many rows, from the top. */
 export function rowOf(value: number, scale: Scale, rows: number): number {
   return Math.floor(dotOf(value, scale, rows) / DOTS_HIGH);
 }
@@ -100,10 +100,10 @@ function dotOf(value: number, scale: Scale, rows: number): number {
   return height - 1 - Math.round(heightOf(value, scale) * (height - 1));
 }
 
-/** Every so many dots of the dotted line is one. */
+/** Distance between the dots of the dotted line. */
 const DOTTED = 4;
 
-/** Lines through the values of each series, on one chart. The first series lies over the others. @returns the rows. */
+/** Lines through the values of each series, on one chart. The first series is in front of the others. @returns the rows. */
 export function lineChart(
   all: readonly Series[],
   { columns, rows, summary, scale, mark }: ChartOptions,

@@ -1,5 +1,5 @@
-// The dashboard, the screen for an operator on call, live or once. `cardpoll dashboard` and the demo load it when they show it.
-// session.ts runs the live one, model.ts holds its rules, views/ has what it shows.
+// The dashboard, the screen for an operator on call, live or once. Loaded on demand by `cardpoll dashboard` and the demo.
+// session.ts runs the live one, model.ts has its rules, views/ its contents.
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { ApiClient } from '../api/client/client.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -15,7 +15,7 @@ interface DashboardOptions extends Omit<SessionDependencies, 'terminal'> {
   readonly daemon: string;
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
-  /** What the locale of the terminal shows of a text, in as many columns. */
+  /** Converts a text to the characters of the terminal's locale, in as many columns. */
   readonly inLocale: (text: string) => string;
   /** Ends the dashboard, which then throws the signal's reason. */
   readonly signal: AbortSignal;
@@ -31,8 +31,8 @@ export function runDashboard(options: DashboardOptions): Promise<'quit' | 'inter
 
 /**
  * Reads each source of the overview one time. Throws CardpollError when the daemon does not answer with an overview.
- * @returns what `--once` prints: the overview for text, and its data. A part is null where the daemon did not answer it;
- * `problems` has the reasons.
+ * @returns the output of `--once`: the overview as text, and its data. A part is null if the daemon did not answer it; `problems`
+ * has the reasons.
  */
 export async function readOnce(client: ApiClient, given: Parameters<typeof initialState>[0]) {
   const problems: string[] = [];

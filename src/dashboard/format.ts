@@ -1,5 +1,5 @@
-// Values as short texts for the views. Times are relative to the moment the daemon made the data, so that stale data does
-// not look as if it went on.
+// Values as short texts for the views. Times are relative to the moment when the daemon made the data, so that stale data does
+// not seem to advance.
 import chalk from 'chalk';
 import { percentDown } from '../domain/numbers.ts';
 import { grouped as allDigits, countWords, span as timeSpan } from '../domain/words.ts';
@@ -7,7 +7,7 @@ import { abbreviated, type Cell, digitsOf, relativeTime, Style } from '../termin
 
 export const NOTHING = '-';
 
-/** How the tables of commands look on the screen: with numbers that are short. */
+/** The style of the commands' tables on the screen: with short numbers. */
 export class ScreenStyle extends Style {
   constructor(nowMs: number, textColumns: number) {
     super('terminal', nowMs, chalk, { columns: null, summaryColumns: null, textColumns });
@@ -52,12 +52,12 @@ export function seconds(value: number | null): string {
   return value === null ? NOTHING : timeSpan(Math.round(value));
 }
 
-/** How far a time (RFC 3339) is from `nowMs`: `12s ago`, `in 5m`. */
+/** The distance of a time (RFC 3339) from `nowMs`: `12s ago`, `in 5m`. */
 export function relative(time: string | null, nowMs: number): string {
   return time === null ? NOTHING : relativeTime(time, nowMs);
 }
 
-/** How long since a time. */
+/** The time since a moment. */
 export function since(time: string, nowMs: number): string {
   return timeSpan(Math.max(0, Math.round((nowMs - Date.parse(time)) / 1000)));
 }

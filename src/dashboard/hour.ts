@@ -1,5 +1,5 @@
-// The last hour as marks on one axis of time: outages, alerts, instances that started, stops, changes and who made them. Pure.
-// model.ts moves among them, views/strip.ts shows them.
+// The events of the last hour as marks on one time axis: outages, alerts, started instances, stops, changes and their authors.
+// Pure. model.ts moves among them, views/strip.ts shows them.
 import type { AlertBody, AuditBody, OverviewBody, StopBody } from '../api/client/client-bodies.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { alertText } from '../terminal/reports/alert-tables.ts';
@@ -16,16 +16,16 @@ import {
   type View,
 } from './state.ts';
 
-/** The worst first: it stands for the others where several share a mark. */
+/** The worst first: it represents the others of its mark. */
 export const KINDS = ['outage', 'alert', 'start', 'stop', 'change'] as const;
 export type HappeningKind = (typeof KINDS)[number];
 
 export interface Happening {
-  /** Tells it from all others. */
+  /** Unique id. */
   readonly id: string;
   readonly kind: HappeningKind;
   readonly atMs: number;
-  /** What, and by whom. */
+  /** The event and its author. */
   readonly text: () => string;
   readonly place: Destination;
 }
@@ -33,14 +33,14 @@ export interface Happening {
 export const HOUR_MS = 3_600_000;
 /** A mark is a symbol and a count. */
 export const MARK_COLUMNS = 2;
-/** What is answered page by page: what its items are called, and the field with their time. */
+/** The sources with pages: the name of their items, and the field with the time. */
 const PAGED = [
   ['alerts', 'alerts', 'fired_at'],
   ['latest', 'stops', 'requested_at'],
   ['audit', 'changes', 'at'],
 ] as const satisfies readonly (readonly [Source, string, string])[];
 
-/** The marks from left to right, each with what happened in its time: the worst first, then the latest. Most are empty. */
+/** The marks from left to right, each with the events in its time: the worst first, then the latest. Most are empty. */
 export function marksOf(state: State): readonly (readonly Happening[])[] {
   const slots = Math.max(1, Math.floor((state.columns - LABEL_COLUMNS) / MARK_COLUMNS));
   const slotMs = HOUR_MS / slots;
@@ -56,12 +56,12 @@ export function marksOf(state: State): readonly (readonly Happening[])[] {
   return marks.map((all) => all.sort((a, b) => rank(a) - rank(b) || b.atMs - a.atMs));
 }
 
-/** The marks that have something, from left to right. */
+/** The marks with events, from left to right. */
 function markedTimes(state: State): readonly (readonly Happening[])[] {
   return marksOf(state).filter(({ length }) => length > 0);
 }
 
-/** The one that an arrow leads to: left and right to the next mark, up and down within a mark. It stops at all ends. */
+/** The event in the direction of an arrow: left and right to the next mark, up and down within a mark. It stops at all ends. */
 export function nextHappening(state: State, key: string): Happening | null {
   const marks = markedTimes(state);
   const picked = pickedHappening(state, marks);
@@ -76,12 +76,12 @@ const STEPS: Readonly<Record<string, readonly [aside: number, within: number]>> 
   ...{ up: [0, -1], k: [0, -1], down: [0, 1], j: [0, 1] },
 };
 
-/** Where the picked one is: its mark among those that have something, and its place there; null: nothing is picked. */
+/** The position of the picked event: its mark among those with events, and its place there; null: none is picked. */
 export function pickedHappening(state: State, given?: ReturnType<typeof markedTimes>) {
   if (state.mark === null || !hasStrip(state)) return null;
   const marks = given ?? markedTimes(state);
   const at = marks.findIndex((all) => all.some(({ id }) => id === state.mark));
-  // What was picked may be more than an hour ago by now.
+  // The picked event may be more than an hour ago by now.
   const mark = marks[Math.max(0, at)] ?? [];
   const nth = Math.max(
     0,
@@ -91,7 +91,7 @@ export function pickedHappening(state: State, given?: ReturnType<typeof markedTi
   return one === undefined ? null : { at: Math.max(0, at), mark, nth, one };
 }
 
-/** What of the hour is not known, in words: not answered, or more than a page of it. */
+/** The unknown parts of the hour, in words: no answer, or more than one page of events. */
 export function unknownParts(state: State): Span[] {
   const fromMs = dataTimeMs(state) - HOUR_MS;
   return PAGED.flatMap(([source, name, time]) => {
@@ -115,12 +115,12 @@ function happenings(state: State): Happening[] {
     ...listedAlerts(state).map((alert) => ofAlert(alert, nowMs)),
     ...(overview.body?.workers ?? []).map(ofInstance),
     ...(latest.body?.items ?? []).map(ofStop),
-    // Stops have marks of their own.
+    // Stops have separate marks.
     ...(audit.body?.items ?? []).filter(({ action }) => action !== 'card.stop').map(ofChange),
   ].filter(({ atMs }) => nowMs - atMs <= HOUR_MS);
 }
 
-/** The rule of an outage of the stores, which no operator made. */
+/** The rule id of an outage of the stores, which no operator created. */
 const OUTAGE_RULE = 0;
 
 function ofAlert(alert: AlertBody, nowMs: number): Happening {

@@ -1,4 +1,4 @@
-// The table of keys. model.ts carries out its commands, and the help line and the help page are drawn from it.
+// The table of keys. model.ts executes its commands, and the help line and the help page are generated from it.
 import { LIST_VIEWS } from './lists.ts';
 import { canOpen, OPENING } from './opening.ts';
 import { hasStrip, isStale, type State, type View } from './state.ts';
@@ -6,23 +6,23 @@ import { hasStrip, isStale, type State, type View } from './state.ts';
 type Mode = 'help' | 'prompt' | 'confirm' | 'strip';
 
 export interface Binding<Name extends string = Command> {
-  /** As terminal.ts names them: a character, or `up`, `return`, `ctrl-c` ... */
+  /** Names as in terminal.ts: a character, or `up`, `return`, `ctrl-c` ... */
   readonly keys: readonly string[];
   readonly shown: string;
   readonly label: string;
-  /** model.ts carries it out. */
+  /** The command in model.ts. */
   readonly command: Name;
-  /** What is open over the view where it works; the view itself where it is missing, with its strip. */
+  /** The mode in which the key works; absent: in the view itself and its strip. */
   readonly mode?: Mode | 'anywhere';
-  /** The views where it works; all of them where it is missing. */
+  /** The views in which it works; absent: all. */
   readonly views?: readonly View[];
-  /** It changes the fleet. It is grey for a token that may only read, and while the data is stale. */
+  /** It changes the fleet. Grey for a read-only token, and while the data is stale. */
   readonly changes?: true;
-  /** Whether the help line shows it, where there is room. The help page shows all keys. */
+  /** Whether the help line shows it, if there is room. The help page shows all keys. */
   readonly inLine?: (state: State) => boolean;
 }
 
-/** In the view of a task type the arrow leads to another one. */
+/** In the view of a task type the left arrow leads to another task type. */
 const BACK_BY_LEFT: readonly View[] = [...LIST_VIEWS.filter((view) => view !== 'task'), 'card'];
 const TASKS: readonly View[] = ['overview', 'task'];
 
@@ -62,7 +62,7 @@ const BINDINGS = [
   { keys: ['escape'], shown: 'Esc', label: 'back', command: 'back' },
   { keys: ['left', 'h'], shown: '← h', label: 'back', command: 'back', views: BACK_BY_LEFT },
   { keys: ['e'], shown: 'e', label: 'last hour', command: 'hour', views: ['overview'], inLine: hasStrip },
-  // In the order of Tab. The tabs have their names.
+  // In the order of Tab. The tabs show their names.
   { keys: ['1', '2', '3', '4', '5', '6', '7'], shown: '1 to 8', label: 'view by number', command: 'show' },
   { keys: ['8'], shown: '8', label: 'health', command: 'show', inLine: hasMoreReasons },
   { keys: ['ctrl-l'], shown: 'Ctrl-L', label: 'paint the screen anew', command: 'redraw' },
@@ -81,7 +81,7 @@ const BINDINGS = [
   { ...change('D', 'dismiss', ['stops']), inLine: hasHeld },
   { ...change('A', 'release-all', ['stops'], 'release all'), inLine: hasHeld },
   { ...change('T', 'poll', ['task', 'card'], 'poll now'), inLine: canOpen },
-  // In the line after the keys that need the room more.
+  // After the keys that need the room in the line more.
   { keys: ['s'], shown: 's', label: 'sort', command: 'sort', views: LIST_VIEWS, inLine: always },
   { keys: ['r'], shown: 'r', label: 'reverse the order', command: 'reverse', views: LIST_VIEWS },
   {
@@ -120,7 +120,7 @@ function isPaused({ data, taskType }: State): boolean {
   return data.overview.body?.pauses.some(({ task_type }) => task_type === taskType) ?? false;
 }
 
-/** The overview has room for some of them. */
+/** The overview shows only some of them. */
 function hasMoreReasons({ data, view }: State): boolean {
   return view === 'overview' && (data.overview.body?.health_reasons.length ?? 0) > 1;
 }
@@ -129,7 +129,7 @@ function hasHeld({ data }: State): boolean {
   return data.stops.body?.state === 'held';
 }
 
-/** Among stops the keys that decide need the room. */
+/** In the view of stops the decision keys need the room. */
 function offersOpen(state: State): boolean {
   return state.view !== 'stops' && canOpen(state);
 }
@@ -143,7 +143,7 @@ function change<Name extends string>(
   return { keys: [key], shown: key, label, command, views, changes: true, inLine: always };
 }
 
-/** @returns null where the view itself is all that keys act on. */
+/** @returns null when keys act on the view itself. */
 export function modeOf(state: State): Mode | null {
   if (state.confirm !== null) return 'confirm';
   if (state.prompt !== null) return 'prompt';
@@ -151,12 +151,15 @@ export function modeOf(state: State): Mode | null {
   return state.mark !== null && hasStrip(state) ? 'strip' : null;
 }
 
-/** @returns null for a key that does nothing now. */
+/** @returns null for a key without effect now. */
 export function bindingOf(state: State, key: string): Binding | null {
   return bindingsOf(state).find(({ keys }) => keys.includes(key)) ?? null;
 }
 
-/** The keys that do something now, in the order of the table. In the strip those of the view work too, but for its own. */
+/**
+ * The keys with an effect now, in the order of the table. In the strip the keys of the view also work, except those that the
+ * strip defines.
+ */
 export function bindingsOf(state: State): readonly Binding[] {
   const mode = modeOf(state);
   const isHere = ({ views }: Binding) => views?.includes(state.view) ?? true;
@@ -169,7 +172,7 @@ export function bindingsOf(state: State): readonly Binding[] {
   return [...own, ...others];
 }
 
-/** Why nothing can be changed now; null where it can. */
+/** Why nothing can be changed now; null: changes are possible. */
 export function refusalOf(state: State): string | null {
   if (state.readOnly) return 'this token may only read: changing needs an operator token';
   if (state.data.overview.body === null) return 'nothing is known of the fleet yet';

@@ -1,5 +1,5 @@
-// Text of the screen: lines of spans, each a text in one tone, and the lines that several views have: tables, named facts,
-// missing data. ui.tsx shows lines.
+// Text of the screen: lines of spans, each a text in one tone, and the lines that several views share: tables, named facts,
+// missing data. ui.tsx renders lines.
 
 import { plainText } from '../domain/plain-text.ts';
 import { countWords } from '../domain/words.ts';
@@ -9,7 +9,7 @@ import { type Column, type ColumnRules, columnRules, layTable } from '../termina
 import { widthOf } from '../terminal/width.ts';
 import { gauge } from './charts.ts';
 
-/** Colours show these. None of them is the only sign of anything. */
+/** Tones are shown as colours. No tone is the only sign of anything. */
 export type Tone = Colour | 'accent' | 'second' | 'third' | 'picked' | 'tab';
 export type Span = Toned<Tone>;
 export type Line = readonly Span[];
@@ -24,7 +24,7 @@ export function plain(text: string, tone?: Tone): Line {
   return [span(text, tone)];
 }
 
-/** A long text over several lines, broken between words. What the last row has no room for is cut from it by Row. */
+/** A long text over several lines, broken between words. Row cuts the rest of the last line. */
 export function clamped(text: string, columns: number, rows: number): string[] {
   const wrapped = wordWrap(plainText(text).replace(/ +/g, ' ').trim(), columns);
   const lines = wrapped.map((line) => line.replaceAll(UNBROKEN_BLANK, ' '));
@@ -38,7 +38,7 @@ export function unbroken(text: string): string {
   return text.replaceAll(' ', UNBROKEN_BLANK);
 }
 
-/** Where there are more lines than rows, the last row counts those that are left out. */
+/** If there are more lines than rows, the last row shows the number of hidden ones. */
 export function atMost(lines: readonly Line[], rows: number): readonly Line[] {
   if (rows <= 0) return [];
   if (lines.length <= rows) return lines;
@@ -58,7 +58,7 @@ export function fact(name: string, ...value: readonly Span[]): Line {
   return [span(`${name}${' '.repeat(Math.max(1, LABEL_COLUMNS - widthOf(name)))}`, 'dim'), ...value];
 }
 
-/** Shown instead of missing data: why it is missing, or that it has been asked for. */
+/** Shown instead of missing data: why it is missing, or that it was requested. */
 export function missing(what: string, problem: string | null): Line {
   return problem === null ? [span(`${what}: asking ...`, 'dim')] : [span(`${what}: ${problem}`, 'red')];
 }
@@ -68,7 +68,7 @@ export interface SpanColumn<Row> extends ColumnRules {
   readonly cell: (row: Row) => Span | Line;
 }
 
-/** The columns of a table that a command prints too, for a table with these rows. */
+/** The columns of a table that a command also prints, for a table with these rows. */
 export function columnsOf<Row>(
   columns: readonly Column<Row>[],
   [first]: readonly Row[],
@@ -79,7 +79,7 @@ export function columnsOf<Row>(
 }
 
 interface TableOptions extends Room {
-  /** Index of the row that keys act on; null where there is none. The rows around it are shown. */
+  /** Index of the row that keys act on; null: none. The rows around it are shown. */
   readonly selected: number | null;
 }
 
@@ -99,7 +99,7 @@ export function tableLines<Row>(
   return table.lines.map((line, i) => [i === at ? span(MARK, 'picked') : span('  '), ...line]);
 }
 
-/** A gauge whose empty part is a thin grey line, so that it does not draw the eye. */
+/** A gauge whose empty part is a thin grey line, so that it does not attract attention. */
 export function gaugeSpans(share: number, columns: number, tone: Tone): Line {
   if (columns <= 0) return EMPTY;
   const bar = gauge(share, columns);
@@ -107,12 +107,12 @@ export function gaugeSpans(share: number, columns: number, tone: Tone): Line {
   return [span(bar.slice(0, filled), tone), span(bar.slice(filled), 'dim')];
 }
 
-/** Lines of something that keys act on, with the mark before the first of them where it is picked. */
+/** Lines that keys act on, with a mark before the first one if they are picked. */
 export function marked(lines: readonly Line[], isPicked: boolean): Line[] {
   return lines.map((line, i) => [isPicked && i === 0 ? span(MARK, 'picked') : span('  '), ...line]);
 }
 
-/** A command that helps, to be typed in a shell. */
+/** A helpful command to run in a shell. */
 export function hint(command: string): Line {
   return [span('-> $ ', 'dim'), span(command, 'accent')];
 }

@@ -1,5 +1,5 @@
-// The lists of the dashboard: what each view lists, how its rows are told apart, filtered and sorted. Pure. model.ts, opening.ts and
-// the views read the rows that are shown from here.
+// The lists of the dashboard: the rows of each view, their identity, filter and order. Pure. model.ts, opening.ts and the views
+// read the shown rows from here.
 import chalk from 'chalk';
 import type * as bodies from '../api/client/client-bodies.ts';
 import { failureWord } from '../domain/stats/failure-word.ts';
@@ -14,7 +14,7 @@ import { count, ScreenStyle } from './format.ts';
 import { type Line, span } from './layout.ts';
 import { dataTimeMs, failingCards, listedAlerts, type State, type View } from './state.ts';
 
-/** What the rows of each list are. */
+/** The type of the rows of each list. */
 interface ListRows {
   readonly task: bodies.FailuresBody['cards'][number];
   readonly alerts: bodies.AlertBody;
@@ -30,7 +30,7 @@ export type RowOf<V extends ListView> = ListRows[V];
 interface List<Row> {
   /** In the order of the daemon. */
   readonly rows: (state: State) => readonly Row[];
-  /** How many the daemon has, where it sends a part of them. An older one may not say. */
+  /** The total number, if the daemon sends only a part. An older daemon may not send it. */
   readonly total?: (state: State) => number | undefined;
   readonly key: (row: Row) => string;
   readonly columns: ColumnsOf<Row>;
@@ -102,7 +102,7 @@ export function isList(view: View): view is ListView {
   return view in LISTS;
 }
 
-/** The rows of the open view that are shown: those that have every word of the filter, sorted by the chosen column. */
+/** The shown rows of the open view: those that contain every word of the filter, sorted by the chosen column. */
 export function rowsOf<V extends ListView>(state: State, view: V): readonly ListRows[V][] {
   const { filter, sort } = state;
   const list: List<ListRows[V]> = LISTS[view];
@@ -110,7 +110,7 @@ export function rowsOf<V extends ListView>(state: State, view: V): readonly List
   if (filter === '' && sort === null) return all;
   const words = filter.toLowerCase().split(/\s+/);
   const nowMs = dataTimeMs(state);
-  // As it is shown, and as it would be typed: with all digits, without groups.
+  // As it is shown, and as it would be typed: with all digits, without grouping.
   const raw = list.columns(new Style('records', nowMs, chalk));
   const shown = list.columns(new ScreenStyle(nowMs, state.columns));
   const textOf = (row: ListRows[V]) =>
@@ -125,13 +125,13 @@ export function rowsOf<V extends ListView>(state: State, view: V): readonly List
 
 const COLLATOR = new Intl.Collator('en', { numeric: true });
 
-/** Numbers by their value; times of RFC 3339 are in order as text. */
+/** Numbers by value; times of RFC 3339 sort as text. */
 function compared(a: string, b: string): number {
   const [first, second] = [Number(a), Number(b)];
   return Number.isNaN(first) || Number.isNaN(second) ? COLLATOR.compare(a, b) : first - second;
 }
 
-/** What tells the shown rows apart; undefined where the open view is no list. */
+/** The identities of the shown rows; undefined if the open view is not a list. */
 export function keysOf(state: State): readonly string[] | undefined {
   return isList(state.view) ? keysIn(state, state.view) : undefined;
 }
@@ -140,7 +140,7 @@ function keysIn<V extends ListView>(state: State, view: V): readonly string[] {
   return rowsOf(state, view).map((row) => LISTS[view].key(row));
 }
 
-/** @returns undefined where the list is empty. */
+/** @returns undefined for an empty list. */
 export function pickedOf<V extends ListView>(state: State, view: V): ListRows[V] | undefined {
   return rowsOf(state, view)[state.picked];
 }
@@ -155,7 +155,7 @@ function headersOf(view: ListView): readonly string[] {
   return LISTS[view].columns(new Style('records', 0, chalk)).map(({ header }) => header);
 }
 
-/** For the title of a list: the filter with how many it leaves, and the order; nothing where there is neither. */
+/** For the title of a list: the filter with the number of matches, and the order; empty without both. */
 export function narrowedLine(state: State): Line {
   const { view, filter, sort } = state;
   if (!isList(view) || (filter === '' && sort === null)) return [];

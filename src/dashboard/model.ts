@@ -1,5 +1,5 @@
-// Makes the next state of the dashboard from a state and an event. Pure. The session reads from the state what is to be
-// done (`job`, `exit`) and which data it needs (`sourcesOf`).
+// Computes the next state of the dashboard from a state and an event. Pure. From the state the session reads its tasks (`job`,
+// `exit`) and the data it needs (`sourcesOf`).
 
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { acknowledgeChange } from '../changes/alerts.ts';
@@ -67,7 +67,7 @@ function failed(state: State, { source, problem, nextTryAtMs }: Extract<Event, {
   return { ...state, data, nextTryAtMs: source === 'overview' ? nextTryAtMs : state.nextTryAtMs };
 }
 
-/** Shows a plan that the daemon had to be asked for, unless the operator has begun to type something else. */
+/** Shows a plan that the daemon had to compute, unless the operator has begun to type something else. */
 function answeredPlan(state: State, { change }: Extract<Event, { type: 'planned' }>): State {
   const idle = { ...state, job: null, notice: null };
   return state.prompt === null && state.confirm === null && !state.help ? proposed(idle, change) : idle;
@@ -183,7 +183,7 @@ function neighbour<T>(list: readonly T[], one: T, step: number): T {
   return list[(Math.max(0, at) + step + list.length) % list.length] as T;
 }
 
-/** Moves the picked row of a list, elsewhere the task type. It stops at both ends. */
+/** Moves the picked row of a list, in other views the task type. Stops at both ends. */
 function moved(state: State, step: number): State {
   const rows = keysOf(state);
   if (rows === undefined) {
@@ -198,7 +198,7 @@ function otherTask(state: State, step: number): State {
   return { ...state, taskType: neighbour(TASK_TYPES, state.taskType, step), picked: 0, notice: null };
 }
 
-/** Asks for what it still needs, or for its confirmation; or says why there is nothing to do. */
+/** Asks for missing input, or for confirmation; or explains why there is nothing to do. */
 function proposed(state: State, proposal: Proposal): State {
   if (typeof proposal === 'string') return noticed(state, proposal);
   return 'answer' in proposal

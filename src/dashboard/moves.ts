@@ -1,12 +1,11 @@
-// How the dashboard gets from view to view and from row to row: into one and back, and what stays picked meanwhile. Pure; model.ts
-// uses it.
+// Navigation of the dashboard between views and rows, forward and back, and what stays picked meanwhile. Pure; model.ts uses it.
 import { keysOf } from './lists.ts';
 import { KEPT, type State, type View } from './state.ts';
 
-/** Steps back that are kept. */
+/** Number of steps back that are remembered. */
 const LONGEST_TRAIL = 8;
 
-/** A view as it is when it is opened. */
+/** The initial state of an opened view. */
 const FRESH = { picked: 0, sought: null, mark: null, filter: '', sort: null, notice: null } as const;
 
 export function shown(state: State, view: View): State {
@@ -14,7 +13,7 @@ export function shown(state: State, view: View): State {
   return { ...state, ...FRESH, view, trail: [] };
 }
 
-/** Goes deeper: Esc leads back. */
+/** Opens a place from which Esc leads back. */
 export function entered(state: State, { card = state.card, ...place }: Partial<State>): State {
   const here = Object.fromEntries(
     KEPT.map((field) => [field, state[field]]),
@@ -24,13 +23,13 @@ export function entered(state: State, { card = state.card, ...place }: Partial<S
   return samePicked(at, at);
 }
 
-/** What was read of another card is not shown. */
+/** Data of another card is not shown. */
 function withCard<Part extends Pick<State, 'card' | 'data'>>(state: Part, card: string | null): Part {
   if (card === state.card) return state;
   return { ...state, card, data: { ...state.data, card: { body: null, atMs: null, problem: null } } };
 }
 
-/** Esc: takes the filter away first, then leads back to where Enter was pressed, else to the overview. */
+/** Esc: first removes the filter, then leads back to where Enter was pressed, otherwise to the overview. */
 export function back(state: State): State {
   const { filter, trail } = state;
   if (filter !== '') return filtered(state, '');
@@ -39,7 +38,7 @@ export function back(state: State): State {
   return { ...withCard(state, before.card), ...before, trail: trail.slice(0, -1), notice: null };
 }
 
-/** Rows come and go. The mark stays on its row as long as that is listed, or goes to the one that is sought. */
+/** Rows come and go. The mark stays on its row while that is listed, or moves to the sought one. */
 export function samePicked(before: State, after: State): State {
   const rows = keysOf(after);
   if (rows === undefined) return after;
@@ -49,7 +48,7 @@ export function samePicked(before: State, after: State): State {
   return { ...after, picked: at === -1 ? Math.min(before.picked, Math.max(0, rows.length - 1)) : at };
 }
 
-/** The mark stays on its row where that is still shown. */
+/** The mark stays on its row if that is still shown. */
 export function filtered(state: State, filter: string): State {
   return samePicked(state, { ...state, filter: filter.trim(), notice: null });
 }

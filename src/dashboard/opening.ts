@@ -1,5 +1,5 @@
-// What Enter opens: behind a task type its view, behind a failing card or a stop the card, behind an alert or a reason of the health
-// the view that explains it. Esc leads back the same way. Pure.
+// The target of Enter: from a task type its view, from a failing card or a stop the card, from an alert or a health reason the
+// view that explains it. Esc leads back the same way. Pure.
 import { reasonRow } from '../domain/reasons.ts';
 import { pickedHappening } from './hour.ts';
 import { pickedOf } from './lists.ts';
@@ -26,12 +26,12 @@ const PLACES: Partial<Record<View, (state: State) => Destination>> = {
 
 export const OPENING: readonly View[] = Object.keys(PLACES) as View[];
 
-/** @returns undefined in a view where nothing can be opened. */
+/** @returns undefined in a view without targets. */
 export function placeBehind(state: State): Destination | undefined {
   return pickedHappening(state)?.one.place ?? PLACES[state.view]?.(state);
 }
 
-/** Whether there is something behind the picked row. */
+/** Whether the picked row has a target. */
 export function canOpen(state: State): boolean {
   return typeof (placeBehind(state) ?? '') !== 'string';
 }

@@ -1,6 +1,6 @@
-// The parts of a screen: lines, or an Ink element such as a row of cards. Each of them is rendered once, and again when what it shows
-// has changed: the whole screen as one element took 12.4 % of a core at rest on 120x40 and 150 ms for a key, parts take 8.9 % and 30 ms
-// (npm run bench:dashboard). Lines need no layout, so they do without Ink.
+// The parts of a screen: lines, or an Ink element such as a row of cards. Each is rendered once, and again when its content has
+// changed: the whole screen as one element took 12.4 % of a core at rest on 120x40 and 150 ms for a key, parts take 8.9 % and 30
+// ms (npm run bench:dashboard). Lines need no layout, so they are rendered without Ink.
 import { renderToString } from 'ink';
 import type { ReactElement } from 'react';
 import { fitted } from '../terminal/line.ts';
@@ -9,12 +9,12 @@ import type { Line, Room } from './layout.ts';
 import type { State } from './state.ts';
 import { painted, Stale } from './ui.tsx';
 
-/** Elements must have all that they show in their props, as text and numbers: by these a part is known again. */
+/** The props of an element must contain everything that it shows, as text and numbers: they identify a rendered part. */
 export type Part = readonly Line[] | ReactElement;
 
 export type ViewProps = Room & { readonly state: State };
 
-/** Those of some screens: of the open view, and of those that keys lead to from it. */
+/** The parts of some screens: of the open view, and of those that keys lead to. */
 const MOST_PARTS = 100;
 const rendered = new Map<string, readonly string[]>();
 
@@ -24,7 +24,7 @@ export function linesOf(part: Part, columns: number, isStale = false): readonly 
   const key = `${columns} ${isStale} ${JSON.stringify(part, nameOf)}`;
   const known = rendered.get(key);
   if (known !== undefined) {
-    // The newest is the last.
+    // The newest part is the last.
     rendered.delete(key);
     rendered.set(key, known);
     return known;
@@ -60,8 +60,8 @@ function nameOf(_: string, value: unknown): unknown {
 }
 
 /**
- * A character of two columns before the ellipsis that ends a line: Ink cuts a line one column too late where such a character is
- * at its end.
+ * A character of two columns before the ellipsis that ends a line: Ink cuts a line one column too late if it ends with such a
+ * character.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours may be between them
 const CUT_HALF = /[^\x1b](?=(?:\x1b\[[\d;]*m)*…(?:\x1b\[[\d;]*m)*$)/u;

@@ -1,5 +1,5 @@
-// The questions at the bottom of the screen, and the changes that answers become. A question keeps to what it was asked
-// about: lists go on moving while the answer is typed. Used by model.ts; stop-questions.ts has the questions about stops.
+// The questions at the bottom of the screen, and the changes that the answers become. A question keeps its subject, because lists
+// change while the answer is typed. Used by model.ts; stop-questions.ts has the questions about stops.
 import type { AlertBody, ConfigBody, OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { silenceChange } from '../changes/alerts.ts';
 import { intervalChange } from '../changes/configs.ts';

@@ -1,6 +1,6 @@
-// The daemon's samples as series for charts: one value a step over a stretch of time, null where there is no sample.
-// Used by the views. The newest sample is the right end, so charts of one screen share their axis. When samples have ceased, the
-// right end is now, so that the charts show it.
+// The daemon's samples as series for charts: one value per step over a range of time, null without a sample. Used by the views.
+// The newest sample is the right end, so charts of one screen share their axis. When samples have stopped, the right end is now,
+// so that the charts show the gap.
 import type { HistoryBody } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { Series } from './charts.ts';
@@ -8,7 +8,7 @@ import type { Series } from './charts.ts';
 export type Measured = Exclude<keyof HistoryBody['items'][number]['tasks'][number], 'task_type'>;
 
 export const CHART_MINUTES = 15;
-/** Minutes that charts show. A fleet that has just started gets short charts instead of empty ones. */
+/** Possible ranges of charts, minutes. A fleet that has just started gets short charts instead of empty ones. */
 const STRETCHES = [1, 2, 5, CHART_MINUTES];
 
 /** A sample comes every second, but the clock of the leader may be behind that of the instance that answers. */
@@ -20,7 +20,7 @@ function endOf(history: HistoryBody, nowMs: number): number {
   return nowMs - newestMs > CEASED_AFTER_MS ? nowMs : newestMs;
 }
 
-/** The minutes that charts show: the fewest that hold all samples. */
+/** The range of the charts, minutes: the shortest that holds all samples. */
 export function minutesOf(history: HistoryBody | null, nowMs: number): number {
   const knownMs = history === null ? Number.NaN : endOf(history, nowMs) - (timesOf(history)[0] ?? Number.NaN);
   return STRETCHES.find((minutes) => knownMs <= minutes * 60_000) ?? CHART_MINUTES;
@@ -28,7 +28,7 @@ export function minutesOf(history: HistoryBody | null, nowMs: number): number {
 
 const LATELY_SAMPLES = 10;
 
-/** The mean of the last ten seconds, as the value of one second comes in bursts; null without a sample. */
+/** The mean of the last ten seconds, because the value of one second comes in bursts; null without a sample. */
 export function latelyOf(series: Series): number | null {
   const known = series.slice(-LATELY_SAMPLES).filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((total, value) => total + value, 0) / known.length;
@@ -36,7 +36,7 @@ export function latelyOf(series: Series): number | null {
 
 const SERIES = new WeakMap<HistoryBody, Map<string, Series>>();
 
-/** Made once for the frames that show the same answers. @param history null before the first answer. */
+/** Computed once for all frames with the same answers. @param history null before the first answer. */
 export function seriesOf(
   history: HistoryBody | null,
   taskType: TaskType,

@@ -1,5 +1,5 @@
-// Runs the dashboard on a terminal from opening to quitting: connects keys, feed, model, frames and terminal. Decides when
-// a frame is drawn, and carries out the jobs of the model.
+// Runs the dashboard on a terminal from opening to quitting: connects keys, feed, model, frames and terminal. Decides when a
+// frame is drawn, and executes the jobs of the model.
 import type { ApiClient } from '../api/client/client.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
@@ -13,14 +13,14 @@ export interface SessionDependencies {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly terminal: Terminal;
-  /** Whether requests carry a token. It may be one that only reads. */
+  /** Whether requests carry a token, which may be read-only. */
   readonly hasToken: boolean;
 }
 
-/** Events without a key press. Those that come within LEISURE_MS are drawn as one frame. */
+/** Events other than key presses. Events within LEISURE_MS are drawn as one frame. */
 const LEISURELY: ReadonlySet<Event['type']> = new Set(['tick', 'received', 'failed']);
 const LEISURE_MS = 80;
-/** An Esc that nothing follows for so long is the key, not the beginning of a sequence. */
+/** An Esc without further input for this long is the key, not the beginning of a sequence. */
 const ESCAPE_MS = 25;
 
 export class Session {
@@ -139,7 +139,7 @@ export class Session {
       ({ body }) => {
         if (body.role === 'viewer') this.#guarded(() => this.#dispatch({ type: 'read-only' }));
       },
-      () => {}, // Without an answer a key that is not allowed reports it when it is pressed.
+      () => {}, // Without an answer a forbidden key reports the refusal when it is pressed.
     );
   }
 

@@ -1,5 +1,5 @@
-// Reads what the open view needs from the daemon at intervals, and emits answers and failures. Owns the dashboard's timer,
-// one tick a second. It retries a source that fails with growing pauses, and never asks a slow one twice at a time.
+// Reads the data of the open view from the daemon at intervals, and emits answers and failures. Owns the dashboard's timer, one
+// tick a second. Retries a failing source with growing pauses, and never queries a slow one twice at a time.
 import type { ApiClient } from '../api/client/client.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
@@ -18,13 +18,13 @@ interface FeedDependencies {
 }
 
 const TICK_MS = 1_000;
-/** A tick may come a little early. Then a source must not wait for the next one. */
+/** A tick may come a little early, and a source must not wait for the next one then. */
 const SLACK_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** How many alerts, triggers, stops and changes are listed. */
+/** Number of listed alerts, triggers, stops and changes. */
 const LATEST = 100;
 
-/** How often each source is asked, and for what: all that the views show of it. */
+/** Interval and request of each source: all data that the views show of it. */
 const ASKED: {
   readonly [S in Source]: {
     readonly everyMs: number;
@@ -72,7 +72,7 @@ export class SnapshotFeed {
     this.#timer = null;
   }
 
-  /** Asks at once for sources that were not wanted before. */
+  /** Queries the newly wanted sources at once. */
   want(wish: Wish): void {
     const isNew = (source: Source) =>
       !this.#wish.sources.includes(source) || (source === 'card' && wish.card !== this.#wish.card);
@@ -81,7 +81,7 @@ export class SnapshotFeed {
     if (this.#timer !== null) this.#askDue();
   }
 
-  /** Asks for all sources now, after a change. */
+  /** Queries all sources now, after a change. */
   refresh(): void {
     for (const attempt of Object.values(this.#attempts)) if (attempt.failures === 0) attempt.nextAtMs = 0;
     this.#askDue();
@@ -124,7 +124,7 @@ export class SnapshotFeed {
     if (attempt.nextAtMs === 0 && this.#timer !== null) this.#askDue();
   }
 
-  /** Reads all of it at first and after a break, then only the last minute, and appends that. */
+  /** Reads the whole history at first and after a break, then only the last minute, and appends it. */
   async #readHistory(): Promise<Received> {
     const nowMs = this.deps.clock.monotonic();
     const isRecent = nowMs - this.#historyAtMs < 50_000;
@@ -135,7 +135,7 @@ export class SnapshotFeed {
   }
 }
 
-/** @param card for the source `card` alone. */
+/** @param card for the source `card` only. */
 export async function readSource(
   client: ApiClient,
   source: Source,
@@ -145,7 +145,7 @@ export async function readSource(
   return { source, body } as Received;
 }
 
-/** Stops that wait for an operator; where none does, those that were only observed; else the latest. */
+/** Stops that wait for an operator; without any, those that were only observed; otherwise the latest. */
 async function readStops(client: ApiClient): Promise<{ readonly body: ListedStops }> {
   for (const state of ['held', 'observed'] as const) {
     const { body } = await client.stops({ state }, 1, LATEST);

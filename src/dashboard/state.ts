@@ -4,7 +4,7 @@ import type * as bodies from '../api/client/client-bodies.ts';
 import type { PlannedChange } from '../changes/planned-change.ts';
 import type { TaskType } from '../domain/task-type.ts';
 
-/** In the order of Tab. The view of a card is not among those: it needs a card. */
+/** In the order of Tab. The view of a card is not included: it needs a card. */
 export const VIEWS = [
   'overview',
   'task',
@@ -24,7 +24,7 @@ export interface ListedStops extends bodies.PageBody<bodies.StopBody> {
   readonly state: 'held' | 'observed' | null;
 }
 
-/** What the daemon answers, by source. */
+/** The daemon's answers by source. */
 export interface Bodies {
   readonly overview: bodies.OverviewBody;
   readonly history: bodies.HistoryBody;
@@ -43,17 +43,17 @@ export interface Bodies {
 }
 export type Source = keyof Bodies;
 
-/** The last answer of a source. It is kept while later requests fail. */
+/** The last answer of a source. Kept while later requests fail. */
 interface LastAnswer<Body> {
   readonly body: Body | null;
   /** Milliseconds of the monotonic clock; null before the first answer. */
   readonly atMs: number | null;
-  /** Why the last request failed; null when it was answered. */
+  /** Why the last request failed; null: it was answered. */
   readonly problem: string | null;
 }
 export type Data = { readonly [S in Source]: LastAnswer<Bodies[S]> };
 
-/** The change to be confirmed, the card to be shown, or why what was typed is refused. */
+/** The change to confirm, the card to show, or why the typed text is refused. */
 export type TypedAnswer = PlannedChange | { readonly card: string } | { readonly problem: string };
 
 export interface Question {
@@ -61,25 +61,25 @@ export interface Question {
   /** Number of characters that may be typed. */
   readonly length: number;
   readonly answer: (typed: string) => TypedAnswer;
-  /** What is typed is the filter of the list, at once. */
+  /** The typed text is the filter of the list, at once. */
   readonly isFilter?: true;
 }
 
-/** What a key leads to: a change to be confirmed, a question before it, or a sentence that says why there is none. */
+/** The effect of a key: a change to confirm, a question before it, or a sentence why there is no change. */
 export type Proposal = PlannedChange | Question | string;
 
 interface Prompt {
   readonly question: Question;
-  /** What is typed so far. */
+  /** The typed text so far. */
   readonly text: string;
   readonly problem: string | null;
 }
 
-/** A request that the session sends, once for each new one. @returns what came of it. */
+/** A request that the session sends, once for each new one. @returns its result. */
 export type Job = (client: ApiClient) => Promise<Event>;
 
 export interface State {
-  /** The base URL, after the name of its context where there is one. */
+  /** The base URL, after the name of its context if there is one. */
   readonly daemon: string;
   readonly columns: number;
   readonly rows: number;
@@ -88,17 +88,17 @@ export interface State {
   readonly taskType: TaskType;
   /** The words that rows of the list must have; empty: all rows are shown. */
   readonly filter: string;
-  /** The column that the list is sorted by; null: it is in the order of the daemon. */
+  /** The column by which the list is sorted; null: in the order of the daemon. */
   readonly sort: { readonly column: number; readonly isReversed: boolean } | null;
   /** Index of the picked row, in views with a list, among those that are shown. */
   readonly picked: number;
   /** The card that its view shows, as it was typed. */
   readonly card: string | null;
-  /** The row to be picked as soon as its list is there; null: none. */
+  /** The row to pick as soon as its list has arrived; null: none. */
   readonly sought: string | null;
-  /** What is picked in the strip of the last hour; null while keys do not act on that. */
+  /** The picked event in the strip of the last hour; null while keys do not act on the strip. */
   readonly mark: string | null;
-  /** The places that Enter led away from, the latest last. */
+  /** The places that Enter has left, the latest last. */
   readonly trail: readonly Pick<State, (typeof KEPT)[number]>[];
   readonly help: boolean;
   readonly prompt: Prompt | null;
@@ -118,7 +118,7 @@ export interface State {
   readonly exit: 'quit' | 'interrupted' | null;
 }
 
-/** Where a key leads to, or a sentence that says why there is nothing to open. */
+/** The target of a key, or a sentence why there is nothing to open. */
 export type Destination = Partial<Pick<State, 'view' | 'taskType' | 'card' | 'sought'>> | string;
 
 export type Event =
@@ -141,7 +141,7 @@ export type Event =
 
 export type Received = { [S in Source]: { readonly source: S; readonly body: Bodies[S] } }[Source];
 
-/** What the way back brings back of a place. */
+/** The parts of a place that the way back restores. */
 export const KEPT = ['view', 'picked', 'taskType', 'card', 'mark', 'filter', 'sort'] as const;
 
 /** Older data is stale, even while a request is under way. */
@@ -198,13 +198,13 @@ export function ageMsOf({ data, nowMs }: State): number | null {
   return data.overview.atMs === null ? null : Math.max(0, nowMs - data.overview.atMs);
 }
 
-/** Whether the screen shows an older state of the fleet. */
+/** Whether the screen shows an outdated state of the fleet. */
 export function isStale(state: State): boolean {
   const ageMs = ageMsOf(state);
   return ageMs !== null && (state.nextTryAtMs !== null || ageMs >= STALE_AFTER_MS);
 }
 
-/** When the daemon made the overview. All times on the screen are relative to it. */
+/** When the daemon made the overview. All times on the screen are relative to this. */
 export function dataTimeMs({ data }: State): number {
   return Date.parse(data.overview.body?.generated_at ?? '1970-01-01T00:00:00Z');
 }
@@ -228,7 +228,7 @@ export function failingCards({
   return data.failures.body?.items.find(({ task_type }) => task_type === taskType)?.cards ?? [];
 }
 
-/** A screen on the wall: its overview also shows failures, stops and changes. */
+/** Whether the screen is large, for a wall: its overview also shows failures, stops and changes. */
 export function isWall({ columns, rows }: Pick<State, 'columns' | 'rows'>): boolean {
   return columns >= 160 && rows >= 50;
 }

@@ -1,4 +1,4 @@
-// The questions for the reason of a change in the view of stops, which are asked before its plan is shown. Used by model.ts.
+// The questions for the reason of a change in the view of stops, which come before its plan is shown. Used by model.ts.
 import type { OverviewBody, StopBody } from '../api/client/client-bodies.ts';
 import type { PlannedChange } from '../changes/planned-change.ts';
 import { type Decision, heldStopsChange, stopModeChange } from '../changes/stops.ts';
@@ -7,7 +7,7 @@ import { isReason, REASON_CHARS, REASON_RULE } from '../domain/stops/stop.ts';
 import { exactText } from '../terminal/style.ts';
 import type { ListedStops, Question } from './state.ts';
 
-/** @param overview null: nothing is known yet. */
+/** @param overview null: unknown so far. */
 export function modeQuestion(overview: OverviewBody | null): Question | string {
   const from = overview?.stops.mode ?? null;
   if (overview === null || from === null) return 'the mode of stops is not known now';
@@ -30,7 +30,7 @@ export function decisionQuestion(decision: Decision): (stop: StopBody) => Questi
   };
 }
 
-/** @param stops those listed; null: nothing is known yet. */
+/** @param stops the listed ones; null: unknown so far. */
 export function releaseAllQuestion(stops: ListedStops | null): Question | string {
   const held = stops?.state === 'held' ? stops.total : 0;
   if (held === 0) return 'no stop is held';

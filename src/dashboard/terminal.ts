@@ -25,7 +25,7 @@ export class Terminal {
     this.stdin.setRawMode(false).setRawMode(true);
     this.stdout.write(ENTER);
     this.#onResized();
-    // The system tells a new size only to the job in the foreground, and Node reads it only when it is told.
+    // The system reports a new size only to the job in the foreground, and Node reads it only on that signal.
     process.kill(process.pid, 'SIGWINCH');
   };
   readonly #stopped = () => this.yieldToShell();
@@ -33,7 +33,7 @@ export class Terminal {
   constructor(
     private readonly stdin: ReadStream,
     private readonly stdout: WriteStream,
-    /** What the locale of this terminal shows of a text, in as many columns. */
+    /** Converts a text to the characters of this terminal's locale, in as many columns. */
     private readonly inLocale: (text: string) => string,
   ) {}
 
@@ -42,7 +42,7 @@ export class Terminal {
     return { columns: this.stdout.columns || USUAL_SIZE.columns, rows: this.stdout.rows || USUAL_SIZE.rows };
   }
 
-  /** @param onResized also called when the terminal shows something else now. */
+  /** @param onResized also called when the terminal's content may have changed. */
   open(onText: (text: string) => void, onResized: () => void): void {
     this.#isOpen = true;
     this.#onResized = onResized;
@@ -76,8 +76,8 @@ export class Terminal {
     if (!this.#isOpen) return;
     this.#unwatchStops();
     this.#leave();
-    // Stops the whole job here: the shell waits for whatever started this process, too. Where no shell could continue it, the
-    // system ignores the signal, and the dashboard goes on.
+    // Stops the whole job here: the shell also waits for the program that started this process. If no shell could continue it,
+    // the system ignores the signal, and the dashboard continues.
     process.kill(0, 'SIGTSTP');
     this.#watchStops();
     this.#continued();
@@ -129,7 +129,7 @@ const CONTROLS: Readonly<Record<string, string>> = {
   '\b': 'backspace',
   '\x1b': 'escape',
 };
-/** What the text of a keyboard is made of. The first one that matches counts. */
+/** The tokens of keyboard input. The first match counts. */
 const TOKENS = new RegExp(
   [
     String.raw`\x1b\[200~(?<pasted>.*?)\x1b\[201~`,
@@ -142,9 +142,9 @@ const TOKENS = new RegExp(
 );
 
 /**
- * Turns the bytes of a keyboard in raw mode into names of keys. A paste becomes a text, so that a clipboard never presses a
- * key. An unknown sequence is dropped as a whole and not read as characters.
- * @param text what was pending, followed by the next chunk.
+ * Turns the bytes of a keyboard in raw mode into names of keys. A paste becomes a text, so that a clipboard never presses a key.
+ * An unknown sequence is dropped as a whole and not read as characters.
+ * @param text the pending text, followed by the next chunk.
  * @returns pending: the beginning of a sequence or a paste that may continue in the next chunk.
  */
 export function keysIn(text: string) {
@@ -159,7 +159,7 @@ export function keysIn(text: string) {
   return { keys, pending: '' };
 }
 
-/** The key that a pending text was when nothing followed it: only Esc can be one. */
+/** The key of a pending text without further input: only Esc is possible. */
 export function keyOfPending(pending: string): string | null {
   return pending === '\x1b' ? 'escape' : null;
 }

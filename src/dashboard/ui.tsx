@@ -1,5 +1,5 @@
-// What the parts of all views are made of, as Ink components: a line of spans, lines below each other, two ends of a line, a frame.
-// Text from outside is made harmless here, in the one place that all of it goes through.
+// The Ink components that all views use: a line of spans, lines below each other, two ends of a line, a frame. Text from outside
+// is made harmless here, in the one place that all of it passes.
 
 import chalk, { type ChalkInstance } from 'chalk';
 import { Box, Text } from 'ink';
@@ -8,8 +8,8 @@ import { plainText } from '../domain/plain-text.ts';
 import { EMPTY, type Line, span, type Tone } from './layout.ts';
 
 /**
- * The sixteen colours that every terminal has. Black and white are left out, so that text can be read on dark and light
- * backgrounds. Lines that share a chart differ in brightness too, for readers who do not tell their colours apart.
+ * The sixteen colours that every terminal has. Black and white are not used, so that text is readable on dark and light
+ * backgrounds. Lines that share a chart also differ in brightness, for readers who cannot distinguish their colours.
  */
 const TONES: Record<Tone, ChalkInstance> = {
   green: chalk.green,
@@ -24,7 +24,7 @@ const TONES: Record<Tone, ChalkInstance> = {
   tab: chalk.bold.inverse,
 };
 
-/** Stale data is dim all over. */
+/** Stale data is dim throughout. */
 export const Stale = createContext(false);
 
 interface RowProps {
@@ -51,7 +51,7 @@ export function painted(line: Line, isStale: boolean): string {
     .join('');
 }
 
-/** Lines below each other. Those that do not fit are cut off by the box around them. */
+/** Lines below each other. The box around them cuts those that do not fit. */
 export function Rows({ lines }: { readonly lines: readonly Line[] }) {
   return (
     <Box flexDirection="column" flexShrink={0}>
@@ -63,7 +63,7 @@ export function Rows({ lines }: { readonly lines: readonly Line[] }) {
   );
 }
 
-/** Left and right part on one line. Where both do not fit, the left one is cut. */
+/** Left and right part on one line. If both do not fit, the left one is cut. */
 export function Ends({ left, right }: { readonly left: Line; readonly right: Line }) {
   return (
     <Box justifyContent="space-between" height={1} gap={1} flexShrink={0}>
@@ -78,7 +78,7 @@ export function Ends({ left, right }: { readonly left: Line; readonly right: Lin
 interface PanelProps extends PropsWithChildren {
   readonly title: Line;
   readonly right?: Line;
-  /** The frame is in colour while it wants attention. */
+  /** The frame has a colour while it needs attention. */
   readonly tone?: 'yellow' | 'red' | undefined;
   readonly width?: number;
   readonly height?: number;

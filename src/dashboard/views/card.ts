@@ -1,4 +1,4 @@
-// The view of a card: for each task type why it is or is not polled, as `cardpoll explain` says it.
+// The view of a card: for each task type why it is polled or not, as in `cardpoll explain`.
 import { explanationParts } from '../../terminal/reports/explanation.ts';
 import { ScreenStyle } from '../format.ts';
 import { MARK, marked, missing, plain } from '../layout.ts';

@@ -1,5 +1,5 @@
-// The whole screen: a header with the fleet and the age of its data, the verdict as a band, the open view or the help page, and at
-// the bottom questions, results and keys. Both lists of keys are made from the keymap.
+// The whole screen: a header with the fleet and the age of its data, the verdict as a band, the open view or the help page, and
+// at the bottom questions, results and keys. Both lists of keys are generated from the keymap.
 
 import { Box } from 'ink';
 import { lineWidth, padded } from '../../terminal/line.ts';
@@ -20,7 +20,7 @@ import { taskView } from './task.tsx';
 const SMALLEST = { columns: 60, rows: 15 } as const;
 /** Larger screens stay empty at their right and bottom: a frame costs a millisecond for every 300 characters or so. */
 const LARGEST = { columns: 250, rows: 80 } as const;
-/** The title of a plan gets so many rows, to leave room for its effects. */
+/** Rows for the title of a plan, to leave room for its effects. */
 const MOST_TITLE_ROWS = 2;
 
 const VIEW_OF: Record<View, (props: ViewProps) => Part[]> = {
@@ -35,7 +35,7 @@ const VIEW_OF: Record<View, (props: ViewProps) => Part[]> = {
   card: cardView,
 };
 
-/** One line less than the terminal has, so that writing the last one never scrolls, and none wider than the terminal. */
+/** One line less than the terminal has, so that writing the last one never scrolls, and no line wider than the terminal. */
 export function renderFrame(state: State): string[] {
   const height = Math.max(1, state.rows - 1);
   const columns = Math.min(state.columns, LARGEST.columns);
@@ -56,7 +56,7 @@ export function renderStill(state: State): string[] {
   const moment = plain(new Date(dataTimeMs(state)).toISOString().replace(/\.\d+/, ''));
   const top = [
     ...linesOf([ends(titleOf(state), moment, columns)], columns),
-    // It is kept, so it says all of the sentence.
+    // Kept text contains the full sentence.
     ...linesOf(bandOf(state, { columns, rows: TABS_FROM_ROWS }, state.rows), columns),
   ];
   const view = overviewView({ state, columns, rows: state.rows - top.length });
@@ -64,9 +64,9 @@ export function renderStill(state: State): string[] {
   return lines.slice(0, lines.findLastIndex((line) => line.trim() !== '') + 1);
 }
 
-/** The last two lines: what was said, and the keys. A question may have more. */
+/** The last two lines: the last message, and the keys. A question may have more. */
 const BOTTOM_ROWS = 2;
-/** With fewer rows the tabs have a line on the help page alone. */
+/** With fewer rows only the help page has a line of tabs. */
 const TABS_FROM_ROWS = 20;
 
 function frameLines({ state, columns, rows }: ViewProps): string[] {
@@ -86,12 +86,12 @@ function frameLines({ state, columns, rows }: ViewProps): string[] {
   return [...lines, ...Array<string>(above - lines.length).fill(''), ...bottom];
 }
 
-/** Of the sentence and the command, where there is a command to take back what was changed before. */
+/** Most rows of the band: the sentence and the helpful command, such as the undo of a preceding change. */
 const BAND_ROWS = 4;
-/** From so many rows on the band of trouble has a row of colour above and below. */
+/** From this many rows on, the band of trouble has a coloured row above and below. */
 const TALL_FROM_ROWS = 38;
 
-/** The overview and the view of a task type have the sentence and its command, in so many rows, other views one line. */
+/** The overview and the view of a task type show the sentence and its command, in this many rows, other views one line. */
 function bandOf(state: State, { columns, rows }: Room, most = BAND_ROWS): Part {
   const verdict = verdictOf(state);
   if (verdict === null) return [];
@@ -124,7 +124,7 @@ function freshness(state: State): Line {
   return state.nextTryAtMs === null ? plain('asking ...', 'dim') : plain('✖ no answer', 'red');
 }
 
-/** The numbers and names of the views, with the open one marked. Where there is little room they stand close, or are cut. */
+/** The numbers and names of the views, with the open one marked. With little room they are close together, or cut. */
 function tabsLine({ view, taskType }: State, columns: number): Line {
   const tabs = (edge: string, letters: number) =>
     TAB_ORDER.map((tab, i) => {
@@ -164,7 +164,7 @@ function dialogLines(state: State, columns: number): Line[] {
   return [state.readOnly && refusal !== null ? plain(refusal, 'dim') : EMPTY];
 }
 
-/** The end of what is typed: a long text stays visible where the next character goes. */
+/** The end of the typed text: of a long text the place of the next character stays visible. */
 function endOf(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   const characters = [...text];
@@ -175,7 +175,7 @@ function endOf(text: string, columns: number): string {
 const KEY_COLUMNS = 11;
 const COLUMN_COLUMNS = 36;
 
-/** All keys. Those that change something have a heading of their own. */
+/** All keys. Keys that change something have a separate heading. */
 function help({ columns, rows }: Room): Part {
   const keys = KEYMAP.filter(({ mode = 'anywhere' }) => mode === 'anywhere');
   const lines = [
@@ -197,7 +197,7 @@ function help({ columns, rows }: Room): Part {
   );
 }
 
-/** Keys with the same meaning share a line. */
+/** Keys with the same effect share a line. */
 function joined(bindings: readonly Binding[]): readonly Binding[] {
   const byLabel = new Map<string, Binding>();
   for (const one of bindings) {

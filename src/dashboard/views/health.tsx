@@ -1,5 +1,5 @@
-// The verdict: a band over the whole width with one sentence, since when, and the command that helps. Below it in the overview
-// further reasons as far as there is room; all of them have a view of their own.
+// The verdict: a band over the whole width with one sentence, since when, and the helpful command. Below it the overview shows
+// further reasons, as far as there is room; a separate view lists all of them.
 import { Box } from 'ink';
 import type { HealthReasonBody } from '../../api/client/client-bodies.ts';
 import type { Health } from '../../domain/health.ts';
@@ -28,10 +28,10 @@ import { Row } from '../ui.tsx';
 const INDENT = 2;
 const ALL = Number.POSITIVE_INFINITY;
 
-/** It asks the daemon too, and says how it is started. */
+/** It queries the daemon too, and explains how to start it. */
 const DOCTOR = 'cardpoll doctor';
 
-/** What the band says, and in which colour. */
+/** The text and the colour of the band. */
 interface Verdict {
   readonly tone: Health | 'stale';
   readonly label: string;
@@ -46,7 +46,7 @@ const BANDS: Record<Verdict['tone'], { readonly background: string; readonly isL
   stale: { background: 'magenta', isLight: true },
 };
 
-/** Of the fleet, or in the view of a task type of that; null before the first answer. */
+/** The verdict on the fleet, or on the task type in its view; null before the first answer. */
 export function verdictOf(state: State): Verdict | null {
   const { body, problem } = state.data.overview;
   const age = seconds(Math.floor((ageMsOf(state) ?? 0) / 1000));
@@ -76,10 +76,10 @@ export function verdictOf(state: State): Verdict | null {
   return { tone: health, label, ...saidFor(worst, dataTimeMs(state)) };
 }
 
-/** What the daemon says after a change that led to the reason. */
+/** The daemon's text about a change that led to the reason. */
 const UNDO = /; back: (cardpoll audit undo \d+)$/;
 
-/** The sentence, and for how long it has been true. The undo of a change is the command that helps, and is never cut as a command. */
+/** The sentence, and since when it has been true. The undo of a change is the helpful command, and is never cut. */
 function saidFor({ text, since, command }: HealthReasonBody, nowMs: number) {
   const undo = UNDO.exec(text)?.[1] ?? null;
   const words = text.replace(UNDO, '');
@@ -95,13 +95,13 @@ function nextTry({ nextTryAtMs, nowMs }: State): string {
   return left === 0 ? ', asking ...' : `, next try in ${left}s`;
 }
 
-/** The lines of the band, at most so many. The sentence is cut where it leaves no row for the command. */
+/** At most this many lines of the band. The sentence is cut if it leaves no row for the command. */
 export function bandLines({ label, text, command }: Verdict, { columns, rows }: Room): Line[] {
   const indent = widthOf(label) + INDENT;
   const width = columns - indent - INDENT;
   const blank = span(' '.repeat(indent));
   const typed = command === null ? null : [span('-> $ '), span(command, 'bold')];
-  // A command that is cut cannot be typed, so a long one begins further left.
+  // A cut command cannot be typed, so a long one begins further left.
   const before = typed !== null && lineWidth(typed) > width ? [] : [blank];
   const said = clamped(text, width, typed === null || rows === 1 ? rows : rows - 1);
   const lines = said.map(
@@ -114,7 +114,7 @@ export function bandLines({ label, text, command }: Verdict, { columns, rows }: 
   return rows === 1 ? lines : [...lines, [...before, ...typed]];
 }
 
-/** @param isTall has a row of colour above and below, to be seen from afar. */
+/** @param isTall has a coloured row above and below, to be visible from a distance. */
 export function Band({ tone, lines, isTall }: Pick<Verdict, 'tone'> & BandProps) {
   const { background, isLight } = BANDS[tone];
   return (
@@ -149,7 +149,7 @@ export function furtherReasons(reasons: readonly HealthReasonBody[], space: Spac
     const isLast = i === reasons.length - 1;
     if (lines.length + own.length + (isLast ? 0 : 1) > space.rows) {
       if (space.rows === 0) return [];
-      // What fits of it, without its command, says more than that there is more.
+      // The part that fits, without its command, is more useful than a count of hidden reasons.
       const part = own.slice(0, space.rows - lines.length - 1);
       const more = reasons.length - i - (part.length === 0 ? 0 : 1);
       const counted = more === 0 ? 'all of it: key 8' : `${more} more: key 8`;
@@ -160,7 +160,7 @@ export function furtherReasons(reasons: readonly HealthReasonBody[], space: Spac
   return lines;
 }
 
-/** The view of all reasons, the worst first. Those around the marked one are shown. */
+/** The view of all reasons, the worst first. The ones around the marked reason are shown. */
 export function healthView({ state, columns, rows }: ViewProps): Part[] {
   const { body, problem } = state.data.overview;
   if (body === null) return [[missing('health', problem)]];
@@ -176,10 +176,10 @@ export function healthView({ state, columns, rows }: ViewProps): Part[] {
   return [[title, ...parts.slice(first).flat()]];
 }
 
-/** The sentence and the command, on one line where both fit. */
+/** The sentence and the command, on one line if both fit. */
 export function reasonLines(reason: HealthReasonBody, { columns, nowMs }: Space): Line[] {
   const { text, severity } = reason;
-  // What follows from the cause before it is grey, and the command of the cause helps. An older daemon does not send it.
+  // Consequences of the previous cause are grey, and the cause's command helps. An older daemon does not send the relation.
   if (reason.caused_by) return clamped(text, columns - INDENT, ALL).map((line) => plain(`  ${line}`, 'dim'));
   const { text: symbol, tone } = healthSigned(severity, '');
   const { text: words, command } = saidFor(reason, nowMs);

@@ -20,14 +20,14 @@ import type { Part, ViewProps } from '../part.tsx';
 import { dataTimeMs, type Source, type State } from '../state.ts';
 
 interface Look<V extends ListView> {
-  /** What must be known, with its name. */
+  /** The required sources, with their names. */
   readonly sources: readonly (readonly [Source, string])[];
-  /** Instead of an empty list. */
+  /** Shown instead of an empty list. */
   readonly nothing: readonly Line[];
   readonly title: (state: State) => Line;
   /** Columns that only the screen has. */
   readonly further?: readonly SpanColumn<RowOf<V>>[];
-  /** Below the list, in a third of the rows at most. */
+  /** Lines below the list, in a third of the rows at most. */
   readonly below?: (state: State) => readonly Line[];
 }
 
@@ -46,7 +46,7 @@ function listView<V extends ListView>(view: V, look: Look<V>) {
   };
 }
 
-/** The title with the filter and the order, and the rows around the picked one as a table that a command prints too. */
+/** The title with the filter and the order, and the rows around the picked one as a table that a command also prints. */
 export function listTable<V extends ListView>(
   state: State,
   view: V,
@@ -58,12 +58,12 @@ export function listTable<V extends ListView>(
   const printed = columnsOf(LISTS[view].columns(new ScreenStyle(dataTimeMs(state), columns)), shown);
   const room = { columns, rows: rows - 1, selected: state.picked };
   const narrowed = narrowedLine(state);
-  // It needs the room of what else the title says.
+  // The filter and the order replace the rest of the title.
   const said = narrowed.length === 0 ? title : [...title.slice(0, 1), ...narrowed];
   return [fitted(said, columns), ...tableLines(shown, [...printed, ...further], room)];
 }
 
-/** Firing alerts first: who has acknowledged them, which are silenced, which notifications were sent. */
+/** Firing alerts first: acknowledged by whom, silenced or not, and the sent notifications. */
 export const alertsView = listView('alerts', {
   sources: [
     ['alerts', 'alerts'],
@@ -113,7 +113,7 @@ export const triggersView = listView('triggers', {
   ],
 });
 
-/** Live instances: what each of them runs, and the age of its heartbeat. */
+/** Live instances: their roles, and the age of their heartbeat. */
 export const instancesView = listView('instances', {
   sources: [['overview', 'instances']],
   nothing: [[signed('bad', 'no instance is alive'), span('  '), ...hint('cardpoll daemon')]],
@@ -124,7 +124,7 @@ export const instancesView = listView('instances', {
   },
 });
 
-/** Polling configs: which cards they match, how often those are polled, and what is wrong with them. */
+/** Polling configs: the cards they match, their interval, and their problems. */
 export const configsView = listView('configs', {
   sources: [['configs', 'configs']],
   nothing: [

@@ -1,5 +1,5 @@
-// The first view: the reasons of the health after the worst, the task types, and one line for everything else.
-// Shows the API's values and computes none.
+// The first view: the health reasons after the worst one, the task types, and one line for everything else. Shows the API's
+// values and computes none.
 
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
 import { countWords } from '../../domain/words.ts';
@@ -24,7 +24,7 @@ const MOST_ALERTS = 3;
 const CARDS_FROM_COLUMNS = 120;
 /** Further reasons get this share of the rows. */
 const REASON_SHARE = 1 / 4;
-/** With fewer rows the key line alone says that there are more. */
+/** With fewer rows only the line of keys mentions further reasons. */
 const REASONS_FROM_ROWS = 12;
 
 export function overviewView({ state, columns, rows }: ViewProps): Part[] {
@@ -41,7 +41,7 @@ export function overviewView({ state, columns, rows }: ViewProps): Part[] {
   const stripRows = strip.length === 0 ? 0 : STRIP_ROWS;
   const room = rows - stripRows - (reasons.length === 0 ? 0 : reasons.length + 1);
   const all = factLines(overview, state);
-  // Cards with all charts need so many rows, with what is wrong below them; the lists take what is left.
+  // Rows for cards with all charts, with the problems below them; the lists take the rest.
   const cardRowsAtLeast = FULL_CARD_ROWS + 1 + all.filter(({ isCalm }) => !isCalm).length + 1;
   const lists = isWall(state) ? wall(state, { columns, rows: room - cardRowsAtLeast }) : null;
   const wallRows = lists === null ? 0 : lists.rows + 1;
@@ -61,7 +61,7 @@ export function overviewView({ state, columns, rows }: ViewProps): Part[] {
 /** Charts in two rows. */
 const CHART_LINES = 2;
 
-/** The charts of the picked task type, where there is room for them. */
+/** The charts of the picked task type, if there is room for them. */
 function pickedCharts({ state, columns, rows }: ViewProps): Part {
   const history = state.data.history.body;
   const task = state.data.overview.body?.tasks.find(({ task_type }) => task_type === state.taskType);
@@ -78,11 +78,11 @@ function pickedCharts({ state, columns, rows }: ViewProps): Part {
 
 interface FactLine {
   readonly line: Line;
-  /** Calm facts are left out first where there is too little room. */
+  /** With too little room calm facts are omitted first. */
   readonly isCalm: boolean;
 }
 
-/** What is wrong comes first. Leaves out calm facts until the rest fits, beginning with the last. */
+/** Problems come first. Omits calm facts until the rest fits, beginning with the last. */
 function fitting(facts: readonly FactLine[], rows: number, columns: number): Line[] {
   const kept = troubleFirst(facts);
   for (;;) {
@@ -108,7 +108,7 @@ function paired(facts: readonly FactLine[], columns: number): Line[] {
 function factLines(overview: OverviewBody, { columns, ...state }: State): FactLine[] {
   const nowMs = dataTimeMs({ columns, ...state });
   const style = new ScreenStyle(nowMs, columns);
-  // The band says it already.
+  // The band already shows it.
   const isSaid = overview.health_reasons[0]?.code === 'paused' && overview.pauses.length > 0;
   const capacity = capacityLine(overview, numbersOf(style));
   // That nothing is paused is not worth a line here.

@@ -1,4 +1,4 @@
-// The view of stops: the mode with the command that changes it, the budget, what waits, and a list of the stops that an
+// The view of stops: the mode with the command that changes it, the budget, the waiting stops, and a list of those that an
 // operator decides about.
 
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
@@ -22,9 +22,9 @@ type Stops = OverviewBody['stops'];
 const GAUGE_COLUMNS = 20;
 /** Reasons of health get this share of the rows. */
 const REASON_SHARE = 1 / 4;
-/** The list gets at least so many rows: what it lists, its header, two stops. */
+/** Rows for the list: its title, its header, two stops. */
 const LEAST_LIST_ROWS = 4;
-/** The codes of health reasons that stops have. */
+/** Codes of the health reasons about stops. */
 const CODES: readonly string[] = ['usage_jump', 'stops_held', 'stop_unconfirmed'];
 
 export function stopsView({ state, columns, rows }: ViewProps): Part[] {

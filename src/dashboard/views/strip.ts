@@ -1,4 +1,4 @@
-// The strip of the last hour: a line with a mark for everything that happened, and below it the axis, or what the picked mark is.
+// The strip of the last hour: a line with a mark for every event, and below it the axis, or the picked event.
 import { lineWidth } from '../../terminal/line.ts';
 import { counted, seconds } from '../format.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import { fact, type Line, MARK, span, type Tone } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 
-/** With the blank line above. */
+/** Including the blank line above. */
 export const STRIP_ROWS = 3;
 
 const LOOKS: Record<HappeningKind, { readonly symbol: string; readonly tone: Tone }> = {
@@ -36,7 +36,7 @@ export function stripLines(state: State): Line[] {
   return [fact('last hour', ...line), below];
 }
 
-/** The symbol of the worst, and how many there are: a digit, or `+`. */
+/** The symbol of the worst event, and their number: a digit, or `+`. */
 function markSpans(all: readonly Happening[], isPicked: boolean): Line {
   const [worst] = all;
   if (worst === undefined) return [span(NOTHING, 'dim')];
@@ -46,7 +46,7 @@ function markSpans(all: readonly Happening[], isPicked: boolean): Line {
   return [span(`${symbol}${all.length > MOST_DIGITS ? '+' : all.length}`, tone)];
 }
 
-/** When it was, how many others share its mark, and what it is. */
+/** The time of the event, the number of others in its mark, and its text. */
 function pickedLine({ one, mark, nth }: NonNullable<ReturnType<typeof pickedHappening>>, state: State): Line {
   const { symbol, tone } = LOOKS[one.kind];
   const at = new Date(one.atMs);
@@ -59,7 +59,7 @@ function pickedLine({ one, mark, nth }: NonNullable<ReturnType<typeof pickedHapp
   ];
 }
 
-/** Both ends of the axis, and between them what there is, and what is not known. */
+/** Both ends of the axis, and between them the kinds of events, and the unknown parts. */
 function axis(slots: number, happened: readonly (readonly Happening[])[], state: State): Line {
   const all = happened.flat();
   const counts = KINDS.flatMap((kind): Line[] => {

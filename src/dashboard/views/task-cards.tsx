@@ -1,5 +1,5 @@
-// The task types: as three cards next to each other with their charts, or as one table where there is less room. Used by the
-// overview. The view of a task type shows the same numbers.
+// The task types: as three cards next to each other with their charts, or as one table with less room. Used by the overview. The
+// view of a task type shows the same numbers.
 import { Box } from 'ink';
 import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { judgeSuccess } from '../../domain/health.ts';
@@ -31,7 +31,7 @@ interface Tasks {
   readonly columns: number;
 }
 
-/** One row a task type: its pace, its limit, and what waits. */
+/** One row per task type: its pace, its limit, and its waiting cards. */
 export function taskTable({ tasks, history, nowMs, picked, columns }: Tasks): Line[] {
   const gaugeColumns = columns < 80 ? 0 : columns < 120 ? 6 : 12;
   const wanted: SpanColumn<TaskBody>[] = [
@@ -62,9 +62,9 @@ export function taskTable({ tasks, history, nowMs, picked, columns }: Tasks): Li
   return tableLines(tasks, wanted, { columns, rows: 1 + tasks.length, selected: indexOf(tasks, picked) });
 }
 
-/** Of a card, without its charts: its gauge and two lines of numbers. */
+/** Rows of a card without charts: its gauge and two lines of numbers. */
 const CARD_ROWS = PANEL_ROWS + 3;
-/** Charts of a card, below each other; the last ones are left out where there is too little room. */
+/** Charts of a card, one below the other; with too little room the last ones are omitted. */
 const CHARTS_OF_CARD = 4;
 /** The rows of three cards with as many charts of the smallest size. */
 const cardRowsFor = (charts: number) => CARD_ROWS + charts * 3 + 1;
@@ -72,7 +72,7 @@ const cardRowsFor = (charts: number) => CARD_ROWS + charts * 3 + 1;
 export const FULL_CARD_ROWS = cardRowsFor(CHARTS_OF_CARD);
 export const LEAST_CARD_ROWS = cardRowsFor(1);
 
-/** Three cards of equal width, so high that whole rows of charts fill them. @param rows LEAST_CARD_ROWS at least. */
+/** Three cards of equal width, as high as whole rows of charts allow. @param rows LEAST_CARD_ROWS at least. */
 export function taskCards({ rows, ...tasks }: Tasks & { readonly rows: number }) {
   let most = CHARTS_OF_CARD;
   while (most > 1 && cardRowsFor(most) > rows) most -= 1;
@@ -120,7 +120,7 @@ function taskCard({ task, width, chartRows, most, history, nowMs, picked }: Task
 
 const COLOUR_OF: Partial<Record<TaskBody['health'], 'yellow' | 'red'>> = { warning: 'yellow', alert: 'red' };
 
-/** The limit, what waits, and how often cards are polled. What there is no room for is left out, beginning with the last. */
+/** The limit, the waiting cards, and the polling interval. With too little room the last parts are omitted. */
 export function numberLines(task: TaskBody, { gaugeColumns, running, columns }: NumberLines): Line[] {
   const { due, backoff, manual_length: manual, schedule_lag_seconds: lag, scheduled_cards: cards } = task;
   const some = (number: number, word: string, tone?: Tone) =>
@@ -164,19 +164,19 @@ function taskCell(task: TaskBody): Line {
   return [stateOf(task, ''), span(' '), span(task.task_type, 'bold')];
 }
 
-/** The health of a task type by its sign and a word, or that it is held back by what is wrong elsewhere. */
+/** The health of a task type as its sign and a word, or that a problem elsewhere holds it back. */
 function stateOf(task: TaskBody, word: string): Span {
   if (!task.offered) return signed('off', word === '' ? '' : 'not offered');
   if (isHeld(task)) return signed('warning', word === '' ? '' : 'held');
   return healthSigned(task.health, word);
 }
 
-/** Its own figures are normal, and yet it is not polled: the database is away, or a breaker is open. */
+/** Its own figures are normal, and yet it is not polled: the database is down, or a breaker is open. */
 function isHeld({ offered, health, capacity }: TaskBody): boolean {
   return offered && health === 'normal' && capacity.held_by !== null;
 }
 
-/** In colour only where the health is not normal, too: one failure of two polls may be chance. */
+/** In colour only if the health is not normal either: one failure of two polls may be chance. */
 function successCell({ success_rate_10s: percentOk, health }: TaskBody): Span {
   const level = percentOk === null || health === 'normal' ? 'normal' : judgeSuccess(percentOk);
   return span(percent(percentOk), COLOUR_OF[level]);
@@ -187,7 +187,7 @@ export function durations({ p50_ms_10s: half, p95_ms_10s: nearly }: TaskBody): s
   return half === null && nearly === null ? '-' : `${measure(half)}/${measure(nearly)}`;
 }
 
-/** Calls in flight, of the last seconds. */
+/** Calls in flight over the last seconds. */
 export function runningOf(
   { task_type, concurrency }: TaskBody,
   history: HistoryBody | null,
@@ -197,7 +197,7 @@ export function runningOf(
   return Math.round(lately ?? concurrency.current);
 }
 
-/** `████░░ 60/100`, and `60/40 of 100` where less than the limit is in force. */
+/** `████░░ 60/100`, and `60/40 of 100` if a lower limit is in force. */
 function limitCells(
   { concurrency, effective_concurrency: effective }: TaskBody,
   columns: number,
@@ -205,7 +205,7 @@ function limitCells(
 ): Line {
   const { max } = concurrency;
   const isReduced = effective < max;
-  // A full limit is a fact: whether it is enough, the health says.
+  // A full limit is only a fact: the health shows whether it is high enough.
   const tone: Tone | undefined = toneIf(isReduced, 'yellow');
   const bar = gaugeSpans(current / Math.max(1, effective), columns, tone ?? 'dim');
   const of = isReduced ? `${count(effective)} of ${count(max)}` : count(max);

@@ -18,21 +18,21 @@ interface Drawn {
 }
 
 interface Chart {
-  /** The first lies over the others. */
+  /** The first series is in front of the others. */
   readonly drawn: readonly [Drawn, ...Drawn[]];
   readonly unit: string;
-  /** How the samples that share a dot become one value. The extreme that it keeps is named and marked. */
+  /** How the samples of one dot become one value. A kept extreme is named and marked. */
   readonly summary: Summary;
   readonly shown: (value: number | null) => string;
-  /** What a dotted line marks, and its name. */
+  /** The value and the name of the dotted line. */
   readonly mark: ((task: TaskBody) => number) | null;
   readonly markName?: string;
   readonly scale: (extent: { readonly min: number; readonly max: number; readonly mark: number }) => Scale;
 }
 
-/** Of shares: a success of 98 % is near the top, and an outage at the bottom. */
+/** Lower end of the scale of shares, percent: a success of 98 % is near the top, and an outage at the bottom. */
 const SHARE_FLOOR = 50;
-/** Of durations, in milliseconds, on a scale of factors. */
+/** Scale of durations, milliseconds; logarithmic. */
 const DURATIONS = { floor: 10, ceiling: 4_000 };
 
 const CHARTS: readonly Chart[] = [
@@ -82,9 +82,9 @@ interface ChartsProps {
   readonly task: TaskBody;
   readonly history: HistoryBody;
   readonly nowMs: number;
-  /** Of one chart. */
+  /** Width of one chart. */
   readonly columns: number;
-  /** Of one chart, without its heading. */
+  /** Height of one chart, without its heading. */
   readonly rows: number;
   readonly perRow: 1 | 2;
   /** Number of charts; absent: all. */
@@ -95,13 +95,13 @@ const LEAST_CHART_ROWS = 2;
 const MOST_CHART_ROWS = 8;
 export const CHART_GAP = 2;
 
-/** @param rows of `lines` charts below each other, with headings and the axis of time. 0: there is no room. */
+/** @param rows for `lines` charts below each other, with headings and the time axis. 0: no room. */
 export function chartRowsIn(rows: number, lines: number): number {
   const fits = Math.floor((rows - 1) / lines) - 1;
   return fits < LEAST_CHART_ROWS ? 0 : Math.min(MOST_CHART_ROWS, fits);
 }
 
-/** The charts on one axis of time. */
+/** The charts on one time axis. */
 export function charts({ perRow, most = CHARTS.length, ...chart }: ChartsProps) {
   const minutes = minutesOf(chart.history, chart.nowMs);
   const shown = Array.from({ length: Math.ceil(most / perRow) }, (_, i) =>
@@ -127,7 +127,7 @@ export function charts({ perRow, most = CHARTS.length, ...chart }: ChartsProps) 
   );
 }
 
-/** Of the numbers at the left of a chart. */
+/** Width of the numbers at the left of a chart. */
 const LABEL_COLUMNS = 6;
 
 type OneChartProps = Omit<ChartsProps, 'perRow'> & { readonly chart: Chart };
@@ -163,7 +163,7 @@ function oneChart({ chart, task, history, nowMs, columns, rows }: OneChartProps)
   const ago = agoOf(all[0] ?? [], value, history.step_seconds);
   const left = heading(chart, all, mark);
   const right = plain(`${isLow ? 'min' : 'max'} ${shown(value)}${ago}`, 'dim');
-  // What the pace should be says more than when it was highest.
+  // The required pace is more useful than the time of the highest one.
   const hasBoth = lineWidth(left) + 1 + lineWidth(right) <= columns;
   return (
     <Box key={drawn[0].name} flexDirection="column" width={columns} height={rows + 1} overflowY="hidden">
@@ -173,7 +173,7 @@ function oneChart({ chart, task, history, nowMs, columns, rows }: OneChartProps)
   );
 }
 
-/** The name of each series in its colour, with its value now. */
+/** The name of each series in its colour, with its current value. */
 function heading({ drawn, shown, unit, markName }: Chart, all: readonly Series[], mark: number | null): Line {
   const values = drawn.flatMap(({ name, tone }, i): Span[] => [
     span(`${i === 0 ? '' : '  '}${name} `, tone),
@@ -183,7 +183,7 @@ function heading({ drawn, shown, unit, markName }: Chart, all: readonly Series[]
   return [...values, span(` of ${shown(mark)} ${markName}`, 'dim')];
 }
 
-/** When the extreme was: the newest sample that has it. */
+/** The time of the extreme: the newest sample that has it. */
 function agoOf(series: Series, value: number, stepSeconds: number): string {
   const at = series.lastIndexOf(value);
   const ago = (series.length - 1 - at) * stepSeconds;
@@ -191,7 +191,7 @@ function agoOf(series: Series, value: number, stepSeconds: number): string {
   return ` -${ago < 60 ? seconds(ago) : `${Math.round(ago / 60)}m`}`;
 }
 
-/** Row -> number. The mark has its number where it is; the ends of the scale have theirs in other rows. */
+/** Row -> number. The mark has its number at its row; the numbers of the scale's ends are in other rows. */
 function axisLabels({ shown }: Chart, scale: Scale, mark: number | null, rows: number): Map<number, string> {
   const number = (value: number) =>
     shown === percent || value < 9_999.5 ? grouped(value) : abbreviated(value);

@@ -1,4 +1,4 @@
-// The view of a task type: its numbers, charts of fifteen minutes, why polls fail and for which cards.
+// The view of a task type: its numbers, charts of fifteen minutes, and the failures of polls by reason and by card.
 import { Box } from 'ink';
 import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
@@ -13,7 +13,7 @@ import { numberLines, runningOf } from './task-cards.tsx';
 import { CHART_GAP, chartRowsIn, charts } from './task-charts.tsx';
 
 const GAUGE_COLUMNS = 20;
-/** Failures get so many rows, with their header, before the charts grow. */
+/** Rows for failures, with their header, before the charts grow. */
 const FAILURE_ROWS = 5;
 /** Charts in two rows. */
 const CHART_LINES = 2;
@@ -43,7 +43,7 @@ function roundLines({ skipped_revolutions: skipped }: TaskBody): Line[] {
   return skipped === 0 ? [] : [plain(`${count(skipped)} rounds skipped`, 'yellow')];
 }
 
-/** Of the failures of one task type, or the line instead of them. */
+/** The failures of one task type, or the line instead of them. */
 function failures({ state, columns, rows }: ViewProps): Part {
   const { body, problem } = state.data.failures;
   if (body === null) return [missing('failures', problem)];

@@ -1,5 +1,5 @@
-// What only a screen on the wall has room for: why polls fail and for which carriers, the latest stops, the latest changes and who
-// made them. Used by the overview.
+// Additional lists for a large screen on a wall: why polls fail and for which carriers, the latest stops, the latest changes and
+// their authors. Used by the overview.
 import { Box } from 'ink';
 import type { AuditBody, FailuresBody, StopBody } from '../../api/client/client-bodies.ts';
 import { count, percent, relative } from '../format.ts';
@@ -11,7 +11,7 @@ import { PANEL_COLUMNS, PANEL_ROWS, Panel, Rows } from '../ui.tsx';
 const LIST_ROWS = { least: 4, most: 8 };
 const PANELS = 3;
 
-/** Three lists side by side, as high as the longest of them; null where there is too little room for any. */
+/** Three lists side by side, as high as the longest of them; null: too little room. */
 export function wall(state: State, { columns, rows: space }: Room) {
   const most = Math.min(LIST_ROWS.most, space - PANEL_ROWS);
   if (most < LIST_ROWS.least) return null;
@@ -53,11 +53,11 @@ interface FailedPart {
   readonly task: string;
   readonly what: string;
   readonly failed: number;
-  /** Of the polls for a carrier. */
+  /** Share of the polls for a carrier. */
   readonly share: number | null;
 }
 
-/** Reasons of all task types and the carriers they fail for, with the most failures first. */
+/** Failure reasons of all task types and the affected carriers, with the most failures first. */
 function failedParts({ items }: { readonly items: readonly FailuresBody[] }): FailedPart[] {
   const parts = items.flatMap(({ task_type: task, reasons, carriers = [] }): FailedPart[] => [
     ...reasons.map(({ reason, count: failed }) => ({ task, what: reason, failed, share: null })),
