@@ -1,5 +1,5 @@
-// IP addresses: which ones only this machine can reach (listening there needs no tokens), how they are written with a port,
-// the server that a URL names, and ranges as the configuration has them. Resolves no names.
+// IP addresses: which ones only this machine can reach (listening there needs no tokens), their form with a port, the server of a
+// URL, and configured ranges. Resolves no names.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
 const loopback = new BlockList();
@@ -39,7 +39,7 @@ export function parseAddressRange(text: string): AddressRange | null {
   return family !== 0 && rest.length === 0 && prefix <= widest ? { address, prefix } : null;
 }
 
-/** Who has one IPv6 address has the other 2^64 of its network too. */
+/** The owner of one IPv6 address usually has all 2^64 of its network. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail] = address.split('::');

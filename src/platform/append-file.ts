@@ -1,5 +1,4 @@
-// The descriptor of a file that lines are appended to: opens it, notices that the file was removed, closes it. Used by
-// line-file.ts.
+// The descriptor of an append-only file: opens it, notices that the file was removed, closes it. Used by line-file.ts.
 import { close, fstat, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeDirectory } from './directory.ts';
@@ -11,18 +10,18 @@ export function openForAppend(path: string): number {
   return openSync(path, 'a', 0o640);
 }
 
-/** Opens a file that was removed, perhaps with its directory. @throws the system's error. */
+/** Opens a file that was removed, perhaps together with its directory. @throws the system's error. */
 export function openAgain(path: string): number {
   makeDirectory(dirname(path), { mode: 0o750 });
   return openForAppend(path);
 }
 
-/** Whether the file has no name any more, so that nobody can read what is written to it. False where this is unknown. */
+/** Whether the file no longer has a name, so that its new data is unreadable. False if this is unknown. */
 export function wasRemoved(fd: number, answer: (removed: boolean) => void): void {
   fstat(fd, (error, stats) => answer(error === null && stats.nlink === 0));
 }
 
-/** An error on close means that bytes which write() accepted were lost; nothing can be done about it here. */
+/** An error on close means that bytes which write() accepted were lost; this cannot be corrected here. */
 export function closeQuietly(fd: number): void {
   close(fd, () => {});
 }

@@ -1,20 +1,19 @@
-// Keeps one kind of work from taking what all others need: so many run at a time, and together they may use a share of
-// the time. What finds no place waits in line, for a bounded time. Used by the API for expensive reads and by the store
-// for connections.
+// Keeps one kind of work from taking shared resources: limits the number of parallel pieces, and their share of the time. Work
+// without a place waits in line, for a bounded time. Used by the API for expensive reads and by the store for connections.
 
 interface BulkheadBounds {
-  /** Number that may run at a time. */
+  /** Number of parallel pieces of work. */
   readonly places: number;
-  /** Milliseconds in line; null: as long as it takes. */
+  /** Longest wait in line, milliseconds; null: unlimited. */
   readonly waitMs: number | null;
   /** Absent: places may be in use all the time. */
   readonly budget?: TimeBudget;
 }
 
 export interface TimeBudget {
-  /** Part of the time, 0 to 1, that the work of all places together may take. */
+  /** Share of the time, 0 to 1, that the work of all places together may take. */
   readonly share: number;
-  /** Milliseconds of work that may be used at once after a time without any. */
+  /** Milliseconds of work that may be used at once after an idle time. */
   readonly burstMs: number;
   /** Milliseconds that each piece of work counts at least. */
   readonly leastMs: number;
@@ -25,7 +24,7 @@ interface Waiting {
   readonly timer: NodeJS.Timeout | null;
 }
 
-/** Bounds the memory of a line: further ones are refused at once. */
+/** Limits the memory of a line: further work is refused at once. */
 const MAX_WAITING = 1_000;
 
 export class Bulkhead {
@@ -35,7 +34,7 @@ export class Bulkhead {
   #refilledMs = performance.now();
   #refill: NodeJS.Timeout | null = null;
 
-  /** @param refusal the error for what has waited too long. */
+  /** @param refusal the error for work that has waited too long. */
   constructor(
     private readonly bounds: BulkheadBounds,
     private readonly refusal: () => Error,
@@ -52,7 +51,7 @@ export class Bulkhead {
     }
   }
 
-  /** Resolves when there is a place. @returns what to call once when the work is done. */
+  /** Resolves when there is a place. @returns a function to call once when the work is done. */
   async enter(): Promise<() => void> {
     if (this.#line.size > 0 || !this.#hasPlace()) await this.#wait();
     else this.#running += 1;
@@ -82,7 +81,7 @@ export class Bulkhead {
     });
   }
 
-  /** Lets in those for whom there is a place by now. */
+  /** Admits waiting work while there are places. */
   #next(): void {
     for (const waiting of this.#line) {
       if (!this.#hasPlace()) break;

@@ -1,7 +1,7 @@
-// Time as a dependency, so that rules about time are tested without waiting. Loops and services also sleep through it; a
-// deadline for an answer from elsewhere is a timer of its own (test/unit/architecture.test.ts lists them).
+// Time as a dependency, so that rules about time are tested without waiting. Loops and services also sleep through it; a deadline
+// for an external answer is a separate timer (test/unit/architecture.test.ts lists them).
 
-// Node's global of this name is a getter, which takes longer than the clock: a poll reads it a dozen times.
+// Node's global `performance` is a getter, which takes longer than the clock itself: a poll reads it a dozen times.
 import { performance } from 'node:perf_hooks';
 
 export interface Clock {
@@ -19,7 +19,7 @@ export const systemClock: Clock = {
   // Loops are woken thousands of times a second. The timer of node:timers/promises would create an error, with its stack, each time.
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
-      // setTimeout takes it for 1 ms: a loop would spin.
+      // setTimeout treats NaN as 1 ms, and a loop would spin.
       if (Number.isNaN(ms)) return reject(new RangeError('cannot sleep for NaN ms'));
       if (signal?.aborted === true) return resolve();
       const end = () => {
@@ -33,9 +33,9 @@ export const systemClock: Clock = {
 };
 
 /**
- * Waits for `work`, at most `ms` milliseconds: where a shutdown, for example, must not depend on an answer from elsewhere.
- * @returns whether `work` ended in time. If not it goes on, and its result is ignored.
- * @throws what `work` throws in time.
+ * Waits for `work`, at most `ms` milliseconds: for example where a shutdown must not depend on an external answer.
+ * @returns whether `work` ended in time. Otherwise it continues, and its result is ignored.
+ * @throws the error of `work`, if it comes in time.
  */
 export async function withTimeout(
   ms: number,
@@ -47,7 +47,7 @@ export async function withTimeout(
   try {
     return await Promise.race([work.then(() => true), late]);
   } finally {
-    // A reason is given, or abort() would create an error, with its stack: every claim of a worker waits so.
+    // Without a reason abort() would create an error with its stack, and every claim of a worker waits here.
     timer.abort('over');
   }
 }

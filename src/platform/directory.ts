@@ -1,12 +1,12 @@
-// Directories: creates one with its parents, for logs, indexes, contexts and the embedded database; the names in one, for what the
-// log search keeps; how much space is free on the disk of one, and whether it is writable, for the doctor.
+// Directories: creates one with its parents, for logs, indexes, contexts and the embedded database; lists the names in one, for
+// the log search; and for the doctor reads the free space of its disk, and whether it is writable.
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CardpollError, messageOf } from './errors.ts';
 
 interface MakeDirectoryOptions {
-  /** Mode of each directory that is created. */
+  /** Mode of each created directory. */
   readonly mode?: number;
 }
 
@@ -19,10 +19,10 @@ export function makeDirectory(path: string, options: MakeDirectoryOptions = {}):
   const missing: string[] = [];
   let at = path;
   for (; !exists(at); at = dirname(at)) missing.push(at);
-  // Versions of Node differ in which path they name when the file is above a missing level.
+  // Versions of Node name different paths when the file is above a missing level.
   if (missing.length > 0 && !statSync(at).isDirectory()) throw notADirectory(path);
   for (const level of missing.reverse()) makeLevel(level, options);
-  // Checked also when the path existed before: it may be a file.
+  // Also checked if the path existed before: it may be a file.
   if (!statSync(path).isDirectory()) throw notADirectory(path);
 }
 
@@ -44,7 +44,7 @@ function notADirectory(path: string): Error {
   return Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`), { code: 'ENOTDIR', path });
 }
 
-/** The names in a directory; none where it cannot be read. */
+/** The names in a directory; empty if it is unreadable. */
 export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
@@ -54,7 +54,7 @@ export function namesIn(directory: string): string[] {
 }
 
 /**
- * Creates nothing, since the files would belong to the user who runs the doctor: it looks at the nearest existing directory.
+ * Creates nothing, since the files would belong to the user who runs the doctor: checks the nearest existing directory.
  * @throws CardpollError `config` / `directory_unusable` when the directory cannot be written or created.
  */
 export async function readDiskSpace(dir: string) {

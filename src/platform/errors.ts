@@ -1,5 +1,5 @@
-// The one error class of cardpoll, and errors of Node in words. `kind` decides the exit code (platform/exit-codes.ts) and the HTTP
-// status (api/problem.ts); those two files are the only places that map it.
+// The one error class of cardpoll, and Node's errors in words. `kind` decides the exit code (platform/exit-codes.ts) and the HTTP
+// status (api/problem.ts); only those two files map it.
 
 export type ErrorKind =
   | 'usage' // the command line is wrong
@@ -56,7 +56,7 @@ export async function nullIfUnavailable<T>(answer: Promise<T>): Promise<T | null
   }
 }
 
-/** Why a file cannot be read, in the reader's words, with its path. */
+/** Why a file is unreadable, in words, with its path. */
 export function unreadableText(path: string, error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return `no such file: ${path}`;
@@ -66,7 +66,7 @@ export function unreadableText(path: string, error: unknown): string {
   return message.includes(path) ? message : `cannot read ${path}: ${message}`;
 }
 
-/** The message of anything thrown. */
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);

@@ -1,8 +1,8 @@
-// Reads JSON from elsewhere, which may be anything. And finds faults in well-formed JSON: a name that occurs twice in an object,
-// of which parsers silently take the last, and nesting so deep that code which walks the value may overflow the stack. These
-// are for request bodies and import rows.
+// Reads untrusted JSON, and finds faults in well-formed JSON: a name that occurs twice in an object, of which parsers silently
+// take the last, and nesting so deep that code which walks the value may overflow the stack. The latter checks are for request
+// bodies and import rows.
 
-/** The value of a text; undefined when it is not JSON. */
+/** The value of a text; undefined: not JSON. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -29,13 +29,13 @@ const SHOWN_LENGTH = 100;
 
 interface JsonFault {
   readonly code: 'repeated_field' | 'nested_too_deep';
-  /** For people; the subject is the text. */
+  /** Description for people; its subject is the text. */
   readonly detail: string;
 }
 
-/** @param json well-formed. @returns the first fault; null when there is none. */
+/** @param json well-formed. @returns the first fault; null: none. */
 export function jsonFault(json: string): JsonFault | null {
-  /** For each open object the names so far; null for a list. */
+  /** The names so far in each open object; null for a list. */
   const open: Array<Set<string> | null> = [];
   for (const [token, colon] of json.matchAll(TOKENS)) {
     if (token === '{' || token === '[') open.push(token === '{' ? new Set() : null);

@@ -1,20 +1,21 @@
 // An append-only file of lines that never blocks, never throws and never grows in memory: the destination of logger.ts.
 //
-// Lines are buffered and written together, at 32 KiB or 100 ms after the first. Only one write runs at a time; lines that
-// arrive meanwhile form the next one. So a line is in the file, buffered, or counted as dropped, and never two of these.
-// A line becomes bytes at once: kept as a string it would be the dozens of pieces that the serializer joined, which the
-// garbage collector copies for as long as they wait.
-// - A write that fails (disk full, I/O error) is retried from the byte where it ended, four times a second. Lines are
-//   buffered up to a limit; lines above it are dropped and counted. onProblem reports the start and the end of the
-//   problem; the owner then logs how many lines are missing.
-// - reopen() switches to a new descriptor between two writes. While writes fail it switches at once, or the space of a
-//   rotated and removed file would never be freed; a line cut in the middle is written again as a whole.
-// - A file that was removed, alone or with its directory, takes bytes and space of no use. Once a second, also when no
-//   line comes, it is looked for; if it has no name, it is made again, and lines since the last look count as dropped.
+// Lines are buffered and written together, at 32 KiB or 100 ms after the first. Only one write runs at a time; lines that arrive
+// meanwhile form the next one. So a line is in the file, buffered, or counted as dropped, and never two of these. A line becomes
+// bytes at once: as a string it would consist of the dozens of pieces that the serializer joined, which the garbage collector
+// copies for as long as they wait.
 //
-// Why not sonic-boom, pino's own destination: it writes one 16 KiB piece per turn of the event loop, so a busy process
-// falls behind and drops lines; after a failed write it retries at every line; end() on a full disk never ends; and a
-// failed reopen() makes the next one close the same descriptor twice.
+// - A write that fails (disk full, I/O error) is retried from the byte where it ended, four times a second. Lines are buffered up
+//   to a limit; lines above it are dropped and counted. onProblem reports the start and the end of the problem; the owner then
+//   logs the number of missing lines.
+// - reopen() switches to a new descriptor between two writes. While writes fail it switches at once, or the space of a rotated
+//   and removed file would never be freed; a line cut in the middle is written again as a whole.
+// - A file that was removed, alone or with its directory, receives bytes that no one can read. So its name is checked once a
+//   second, even without new lines; if it has none, it is created again, and lines since the last check count as dropped.
+//
+// Why not sonic-boom, pino's own destination: it writes one 16 KiB piece per turn of the event loop, so a busy process falls
+// behind and drops lines; after a failed write it retries at every line; end() on a full disk never ends; and a failed reopen()
+// makes the next one close the same descriptor twice.
 import { close, write } from 'node:fs';
 import { closeQuietly, linesIn, openAgain, openForAppend, wasRemoved } from './append-file.ts';
 import { messageOf } from './errors.ts';
@@ -22,7 +23,7 @@ import { messageOf } from './errors.ts';
 interface LineFileOptions {
   /** A path is appended to and can be reopened; a descriptor (standard output) is neither reopened nor closed. */
   readonly target: string | number;
-  /** Gets one sentence for the operator, for a channel other than this file. */
+  /** Called with one sentence for the operator, for a channel other than this file. */
   readonly onProblem: (message: string) => void;
   /** Called when writing works again, with the number of missing lines. */
   readonly onRecovered: (dropped: number, reason: string) => void;
@@ -36,10 +37,10 @@ const RETRY_MS = 250;
 /** A pipe takes 64 KiB at a time. */
 const PIPE_RETRY_MS = 10;
 const CLOSE_TIMEOUT_MS = 2_000;
-/** How often it is looked at whether the file still has a name. */
+/** Interval of the check whether the file still has a name. */
 const LOOK_MS = 1_000;
 const NEWLINE = 0x0a;
-/** Memory of buffered lines that is used again; what had to grow beyond it is let go. */
+/** Buffer memory that is reused; a larger buffer is freed. */
 const MEMORY_BYTES = 256 * 1024;
 /** UTF-8 takes at most three bytes for each of a string's characters (UTF-16 units). */
 const MAX_BYTES_A_CHARACTER = 3;
@@ -49,18 +50,18 @@ export class LineFile {
   readonly #maxWaiting: number;
   #fd: number;
   #nextFd: number | null = null;
-  /** Holds the buffered lines. */
+  /** The buffer of waiting lines. */
   #memory = Buffer.allocUnsafe(MEMORY_BYTES);
-  /** Bytes of buffered lines. */
+  /** Number of waiting bytes. */
   #waiting = 0;
-  /** Holds the chunk, while there is one. */
+  /** The memory of the chunk, while there is one. */
   #chunkMemory = Buffer.allocUnsafe(MEMORY_BYTES);
-  /** The bytes of the write in progress, or of the one that failed. */
+  /** The bytes of the current write, or of the failed one. */
   #chunk: Buffer | null = null;
   #offset = 0;
-  /** busy: a call of the system runs, the only one; failing: the last one failed and is repeated by the timer. */
+  /** busy: the only system call is running; failing: the last one failed and the timer repeats it. */
   #state: 'resting' | 'busy' | 'failing' = 'resting';
-  /** closing: takes no more lines, and writes what it has; closed: so is the descriptor. */
+  /** closing: accepts no more lines, and writes the buffered ones; closed: the descriptor is closed, too. */
   #life: 'open' | 'closing' | 'closed' = 'open';
   #timer: NodeJS.Timeout | undefined;
   #trouble: string | null = null;
@@ -68,7 +69,7 @@ export class LineFile {
   #droppedBefore = 0;
   #looks: NodeJS.Timeout | undefined;
   #lookDue = false;
-  /** Number of lines written since the last look. */
+  /** Number of lines written since the last check. */
   #linesSinceLook = 0;
   #idle: Array<() => void> = [];
 
@@ -91,7 +92,7 @@ export class LineFile {
     return this.#trouble === null ? null : `${this.#name}: ${this.#trouble}`;
   }
 
-  /** Accepts a line that ends with a newline. Does nothing after close(). */
+  /** Accepts a line that ends with a newline. Has no effect after close(). */
   write(line: string): void {
     if (this.#life !== 'open') return;
     if (this.#waiting + line.length > this.#maxWaiting) {
@@ -107,7 +108,7 @@ export class LineFile {
     else this.#timer ??= setTimeout(() => this.#writeNext(), FLUSH_MS);
   }
 
-  /** Opens the path again, after a rotation renamed the file. If that fails, the present file stays in use. */
+  /** Opens the path again, after a rotation renamed the file. If that fails, the current file stays in use. */
   reopen(): void {
     const { target, onProblem } = this.#options;
     if (this.#life !== 'open' || typeof target === 'number') return;
@@ -256,7 +257,7 @@ export class LineFile {
     this.#offset = 0;
   }
 
-  /** Where the cut line begins in the chunk. */
+  /** Start of the cut line in the chunk. */
   #lineStart(): number {
     return this.#offset === 0 ? 0 : (this.#chunk?.lastIndexOf(NEWLINE, this.#offset - 1) ?? -1) + 1;
   }

@@ -1,8 +1,8 @@
-// Cuts a stream of text into lines, only at line feeds: node:readline also ends a line at U+2028 and U+2029, which JSON
-// may hold in a string. Used for answers with an object a line.
+// Splits a stream of text into lines, only at line feeds: node:readline also ends a line at U+2028 and U+2029, which JSON strings
+// may contain. Used for answers with one object per line.
 import { StringDecoder } from 'node:string_decoder';
 
-/** The lines without their ends, as they arrive: all that came together. */
+/** The lines without their ends, in groups as they arrive. */
 export async function* linesOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<readonly string[]> {
   const decoder = new StringDecoder('utf8');
   let rest = '';

@@ -1,6 +1,6 @@
-// The daemon's logs: one JSON object per line with `level` as a word, `time` (RFC 3339 with offset), the fields, `msg`.
-// Opened once by wiring; all other code gets a Logger passed in. Callers must not log secrets (admin tokens, gateway
-// secrets): nothing here looks for them. logrotate rotates; reopen() follows.
+// The daemon's logs: one JSON object per line with `level` as a word, `time` (RFC 3339 with offset), the fields, `msg`. Opened
+// once by wiring; all other code receives a Logger. Callers must not log secrets (admin tokens, gateway secrets): they are not
+// filtered here. logrotate rotates; reopen() follows.
 import { join } from 'node:path';
 import { type Level, type Logger, pino } from 'pino';
 import { makeDirectory } from './directory.ts';
@@ -23,7 +23,7 @@ export interface Logs {
   readonly worker: Logger;
   readonly api: Logger;
   readonly access: Logger;
-  /** Writes to the api log whatever the level. */
+  /** Writes to the api log at any level. */
   readonly audit: Pick<Logger, 'info'>;
   /** Reopens the files, on SIGHUP after a rotation; no line is lost or written twice. */
   reopen(): void;
@@ -31,7 +31,7 @@ export interface Logs {
   setLevel(level: Level): void;
   /** Number of lines dropped since the start. */
   readonly droppedLines: number;
-  /** A file whose lines wait or are dropped, and why; null while all are written. */
+  /** A file with delayed or dropped lines, and why; null while all lines are written. */
   readonly trouble: string | null;
   /** Writes the buffered lines and closes the files; later lines are dropped. */
   close(): Promise<void>;
@@ -117,7 +117,7 @@ export function silentLogger(): Logger {
 
 /** pino's number of the level. */
 const INFO = 30;
-/** What a text is whose JSON has only one spelling: itself in quotes. */
+/** A text with only one spelling in JSON: itself in quotes. */
 const PLAIN_TEXT = /^[ !#-[\]-\ud7ff\ue000-\uffff]{0,100}$/;
 
 /** pino's own parts of a line, which it keeps under symbols. */
@@ -129,12 +129,12 @@ interface LineParts {
 }
 
 /**
- * For the lines of every poll. Writes, byte for byte, what `log.info(fields, message)` would write, in a third of the time. A line
- * with a value that could be spelled in more than one way is left to pino. A serializer, redaction or mixin of the logger would not reach
- * these lines; a test compares them with pino's.
+ * A fast path for the lines of every poll. Writes, byte for byte, the same as `log.info(fields, message)`, in a third of the
+ * time. pino writes lines with a value that has more than one spelling. A serializer, redaction or mixin of the logger would not
+ * apply to these lines; a test compares them with pino's.
  */
 export function infoLine(log: Logger, message: string): (fields: Readonly<Record<string, unknown>>) => void {
-  // A logger that is not pino's: the simulated nights have one.
+  // A logger that is not pino's, as in the simulated nights.
   if (!(pino.symbols.streamSym in log)) return (fields) => log.info(fields, message);
   const parts = log as Logger & LineParts;
   const begin = parts[pino.symbols.lsCacheSym][INFO];

@@ -1,6 +1,5 @@
-// A service that repeats one pass until it is stopped. A pass that throws is reported and retried with growing pauses:
-// code below a loop throws, and only the loop catches. And what reports it: the log of failures, and the pulse of loops, for the
-// watchdog.
+// A service that repeats one pass until it is stopped. A pass that throws is reported and retried with growing pauses: code below
+// a loop throws, and only the loop catches. Also the log of failures, and the pulse of loops for the watchdog.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 import { CardpollError, messageOf } from './errors.ts';
@@ -9,7 +8,7 @@ import type { Service } from './service.ts';
 
 export type LoopErrorHandler = (error: unknown, retryInMs: number) => void;
 
-/** A loop's clock, and its report of a pass that threw. */
+/** A loop's clock, and the handler for a pass that threw. */
 export interface LoopMeans {
   readonly clock: Clock;
   readonly onError: LoopErrorHandler;
@@ -18,12 +17,12 @@ export interface LoopMeans {
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 
-/** @typeParam Deps what the service works with, its loop's means among it. */
+/** @typeParam Deps the dependencies of the service, including the loop's. */
 export abstract class LoopService<Deps extends LoopMeans = LoopMeans> implements Service {
   abstract readonly name: string;
-  /** Ends the loop that was started last; null before the first start. */
+  /** Ends the last started loop; null before the first start. */
   #loop: AbortController | null = null;
-  /** Ends the present pause. */
+  /** Ends the current pause. */
   #rest: AbortController | null = null;
   #done: Promise<void> = Promise.resolve();
   #failures = 0;
@@ -34,12 +33,12 @@ export abstract class LoopService<Deps extends LoopMeans = LoopMeans> implements
 
   constructor(protected readonly deps: Deps) {}
 
-  /** Number of passes that ended, also with an error: a loop whose passes end is not stuck, even during an outage. */
+  /** Number of passes that ended, with or without an error: a loop whose passes end is not stuck, even during an outage. */
   get passes(): number {
     return this.#passes;
   }
 
-  /** Its last passes failed, since `since` by the monotonic clock, the last one with this error; null: the last one ended well. */
+  /** Since when its passes have failed, by the monotonic clock, and the last error; null: the last pass succeeded. */
   get failing(): { readonly since: number; readonly error: unknown } | null {
     return this.#failing;
   }
@@ -55,16 +54,16 @@ export abstract class LoopService<Deps extends LoopMeans = LoopMeans> implements
     this.#done = this.#done.then(() => this.#run(signal));
   }
 
-  /** Lets the present pass finish and starts no other. */
+  /** Lets the current pass finish and starts no other. */
   async stop(): Promise<void> {
     this.#loop?.abort();
     this.wake();
     await this.#done;
   }
 
-  /** Ends the present pause at once; does nothing while a pass runs. */
+  /** Ends the current pause at once; has no effect while a pass runs. */
   protected wake(): void {
-    // A reason is given, or abort() would create an error.
+    // Without a reason abort() would create an error.
     this.#rest?.abort('woken');
   }
 
@@ -109,8 +108,8 @@ interface FailingPart {
 }
 
 /**
- * @returns the loop that has failed longest, for a minute or more; null without one. A store or a server that does not answer is
- *   not counted: the outage has its own reasons, and all loops fail with it.
+ * @returns the loop that has failed longest, for a minute or more; null: none. Failures of a store or a server that does not
+ * answer are not counted: the outage has separate reasons, and all loops fail with it.
  */
 export function failingPart(
   loops: readonly Pick<LoopService, 'name' | 'failing'>[],
@@ -127,12 +126,12 @@ export function failingPart(
 }
 
 const REPEAT_AFTER_MS = 10_000;
-/** Messages may vary without limit (ports, durations): past this many, all are forgotten. */
+/** Messages may vary without limit (ports, durations): beyond this many, all are forgotten. */
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Logs the failures of the engine's services: each failure at once and then every ten seconds at most, so that an outage of
- * a store does not fill the disk with the same line.
+ * Logs the failures of the engine's services: each failure at once and then every ten seconds at most, so that an outage of a
+ * store does not fill the disk with the same line.
  */
 export class ErrorReporter {
   readonly #reportedAt = new Map<string, number>();
@@ -183,7 +182,7 @@ export class Pulse {
     private readonly clock: Clock,
   ) {}
 
-  /** Names of the loops that completed no pass for 15 s. Only calls of this method look, so call it often. */
+  /** Names of the loops that completed no pass for 15 s. Only calls of this method observe the loops, so call it often. */
   stuck(): string[] {
     const now = this.clock.monotonic();
     return this.loops

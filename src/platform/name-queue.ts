@@ -1,6 +1,6 @@
-// Looks names up one at a time, and a name once for all who wait for it. The system's look-up takes one of the two threads
-// that Node has for it, for ten seconds and more if no name server answers: so the names of webhooks never take both, and
-// the gateway and the stores can be connected to meanwhile.
+// Looks up one name at a time, and a name once for all waiting callers. The system's look-up blocks one of Node's two threads for
+// it, for ten seconds and more if no name server answers. So webhooks never block both, and connections to the gateway and the
+// stores remain possible.
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 
 type Answered = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;

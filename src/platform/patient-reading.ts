@@ -1,23 +1,23 @@
-// A number from the stores that many ask for. It is read in the background, one at a time and not too often. Readers wait for it
-// together, for a moment at most: while a store is away or slow, they get what is known. Used by stats.ts for the health of the
-// fleet, and by cards/card-total.ts.
+// A shared cache of one expensive number from the stores. It is read in the background, one read at a time and not too often.
+// Readers wait for it together, for a moment at most: while a store is down or slow, they get the last known value. Used by
+// stats.ts for the health of the fleet, and by cards/card-total.ts.
 import { type Clock, withTimeout } from './clock.ts';
 
 const ASK_EVERY_MS = 5_000;
-/** Readers wait no longer than this, and not at all after an answer that took longer. */
+/** Readers wait at most this long, and not at all after a slower answer. */
 const PATIENCE_MS = 50;
-/** When no one has asked for so long after the rest, the last answer says nothing about now. */
+/** An answer that no one has requested for this long after the rest is outdated. */
 const SILENCE_MS = 60_000;
 
 export class PatientReading<T> {
   #known: T | null = null;
   #latest: Promise<T> | null = null;
   #startedMs = 0;
-  /** When the latest answer came, or its error; null while it is awaited. */
+  /** When the latest answer or error came; null while a read is running. */
   #endedMs: number | null = Number.NEGATIVE_INFINITY;
   #costMs = 0;
 
-  /** @param restMs between an answer and the next question, by the time that the answer took. */
+  /** @param restMs pause between an answer and the next read, by the duration of the answer. */
   constructor(
     private readonly ask: () => Promise<T>,
     private readonly clock: Pick<Clock, 'monotonic' | 'sleep'>,
@@ -37,7 +37,7 @@ export class PatientReading<T> {
     return this.#known;
   }
 
-  /** @returns the answer that is awaited, has just come or is asked for now, however long it takes. @throws its error. */
+  /** @returns the pending answer, the latest one, or a new one, however long it takes. @throws its error. */
   answer(): Promise<T> {
     return this.#latest === null || this.#isOlderThan(PATIENCE_MS) ? this.#begin() : this.#latest;
   }
@@ -55,7 +55,7 @@ export class PatientReading<T> {
     this.#startedMs = this.clock.monotonic();
     this.#endedMs = null;
     this.#latest = this.#ask();
-    // Readiness reports that a store is away; this number need not.
+    // Readiness reports that a store is down, so this number does not.
     this.#latest.catch(() => {});
     return this.#latest;
   }

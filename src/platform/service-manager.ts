@@ -1,12 +1,12 @@
-// Notifies the service manager with sd_notify(3): that this process is ready, is alive, reloads its configuration, or
-// stops. Built by the composition root, only when NOTIFY_SOCKET is set.
+// Notifies the service manager with sd_notify(3): that this process is ready, is alive, reloads its configuration, or stops.
+// Built by the composition root, only when NOTIFY_SOCKET is set.
 //
-// The watchdog signal is honest: it stops when the event loop is blocked, since a timer sends it, and when the process
-// reports that a part of it is stuck. It continues while stores are unavailable, polling is paused or nothing is due: a
-// restart would not help then.
+// The watchdog signal reflects real progress: it stops when the event loop is blocked, since a timer sends it, and when the
+// process reports a stuck part. It continues while stores are unavailable, polling is paused or nothing is due: a restart would
+// not help then.
 //
-// Node has no datagrams over Unix sockets, so libc is called through koffi, which ships its binary: this needs no compiler and
-// no helper process, and the unit only needs NotifyAccess=main. systemd-notify starts a process for each message and needs
+// Node has no datagrams over Unix sockets, so libc is called through koffi, which ships its binary: this needs no compiler and no
+// helper process, and the unit only needs NotifyAccess=main. systemd-notify starts a process for each message and needs
 // NotifyAccess=all.
 import { CardpollError, messageOf } from './errors.ts';
 
@@ -14,7 +14,7 @@ import { CardpollError, messageOf } from './errors.ts';
 export interface Condition {
   /** Why it is not ready, one sentence each; empty when it is ready. */
   readonly problems: readonly string[];
-  /** Names of the parts that are stuck, so that only a restart helps; empty when none is. */
+  /** Names of the stuck parts, which only a restart fixes; empty without any. */
   readonly stuck: readonly string[];
   /** One line for people. */
   readonly status: string;
@@ -22,7 +22,7 @@ export interface Condition {
 
 /** How often the condition is checked, unless the watchdog needs it more often. */
 const LOOK_EVERY_MS = 1_000;
-/** Signals per watchdog period: one may come late, or find the socket full. */
+/** Signals per watchdog period, because one may come late, or find the socket full. */
 const BEATS_A_PERIOD = 3;
 const LONGEST_STATUS = 300;
 
@@ -66,7 +66,10 @@ export class ServiceManager {
     this.#timer.unref();
   }
 
-  /** Runs `work`, which reloads the configuration. Sends READY=1 also when it fails: then the old configuration is still in force. */
+  /**
+   * Runs `work`, which reloads the configuration. Sends READY=1 even if it fails, because the old configuration is still in
+   * force.
+   */
   async reload(work: () => Promise<void>): Promise<void> {
     if (!this.#ready) return work();
     const micros = process.hrtime.bigint() / 1_000n;
@@ -91,7 +94,7 @@ export class ServiceManager {
   }
 
   #sendStatus(text: string): void {
-    // A line break would begin another assignment, and some of the text comes from the gateway.
+    // A line break would begin another assignment, and the text is partly from the gateway.
     const status = text.replace(/\p{C}+/gu, ' ').slice(0, LONGEST_STATUS);
     if (status !== this.#status && this.send(`STATUS=${status}`)) this.#status = status;
   }

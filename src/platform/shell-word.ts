@@ -1,10 +1,10 @@
-// Text as one word of a POSIX shell, for command lines that are printed to be copied. Used by commands, by
-// operations that name commands, and by the dashboard.
+// Quotes text as one word of a POSIX shell, for command lines that users copy. Used by commands, by operations that name
+// commands, and by the dashboard.
 
-/** Means itself in every shell. */
+/** Characters without a special meaning in any shell. */
 const PLAIN_WORD = /^[\w%+,./:@-]+$/;
 
-/** As it is where that means the same, and in quotes otherwise. */
+/** Unquoted if that has the same meaning, otherwise in quotes. */
 export function shellWord(text: string): string {
   return PLAIN_WORD.test(text) ? text : shellQuoted(text);
 }

@@ -1,5 +1,5 @@
-// Reads files of settings and secrets. A path that is no regular file is refused: opening a FIFO waits for a writer, and
-// a device never ends, which would stop the daemon that reads its settings again. Used wherever a path comes from outside.
+// Reads files of settings and secrets. Refuses a path that is not a regular file: opening a FIFO waits for a writer, and a device
+// never ends, which would stop the daemon during a reload. Used wherever a path comes from outside.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 
 const MAX_BYTES = 1024 * 1024;
@@ -12,7 +12,7 @@ export function readSmallFile(path: string): string {
   return readSmallFileAndRights(path).text;
 }
 
-/** The rights are those of the file that was read, even if the path names another file by now. Throws as readSmallFile does. */
+/** The rights belong to the file that was read, even if the path names another file by now. Throws as readSmallFile does. */
 export function readSmallFileAndRights(path: string): { text: string; rights: FileRights } {
   // Without O_NONBLOCK, opening a FIFO waits.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

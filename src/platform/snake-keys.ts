@@ -1,5 +1,4 @@
-// Names at the edges: camelCase inside, snake_case in JSON. Used by the API and its client,
-// by imports, and by the stores.
+// Names at the edges: camelCase inside, snake_case in JSON. Used by the API and its client, by imports, and by the stores.
 
 type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
@@ -7,7 +6,7 @@ type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
 
 const KNOWN_NAMES = 1_000;
 
-/** An answer has a few names ten thousand times: made anew, they would cost more than all else about it. */
+/** An answer repeats a few names ten thousand times: converting each would cost more than the rest of the answer. */
 function remembered(convert: (name: string) => string): (name: string) => string {
   const known = new Map<string, string>();
   return (name) => {
@@ -36,7 +35,7 @@ export function snakeKeys(value: unknown): unknown {
   return withKeys(value, snakeCase);
 }
 
-/** T as it is in JSON: names in snake_case, a Date as an RFC 3339 time in UTC. */
+/** The JSON form of T: names in snake_case, a Date as an RFC 3339 time in UTC. */
 export type Wire<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
@@ -45,7 +44,7 @@ export type Wire<T> = T extends Date
       ? { [Key in keyof T as Key extends string ? SnakeCase<Key> : never]: Wire<T[Key]> }
       : T;
 
-/** The edge between results and the JSON of the contract: as `snakeKeys`, with its type. Nothing else renames a field. */
+/** The edge between results and the JSON of the contract: `snakeKeys` with its type. No other code renames a field. */
 export function toWire<T>(value: T): Wire<T> {
   return snakeKeys(value) as Wire<T>;
 }

@@ -1,12 +1,12 @@
-// Guards against server-side request forgery: the webhook URLs of rules must not reach this machine or its private
-// network. Used when such a URL is set and again when it is called.
+// Guards against server-side request forgery: the webhook URLs of rules must not reach this machine or its private network. Used
+// when such a URL is set and again when it is called.
 //
-// Also with a proxy, names are resolved here, and the proxy gets the checked address. Only if every address is allowed does it get
-// the name.
+// With a proxy, names are also resolved here, and the proxy gets the checked address. Only if every address is allowed does it
+// get the name.
 //
-// There are two checks, since each alone has a hole: a literal address in the URL is connected to without a look-up, and
-// a name may resolve to another address each time. So `refusalOf` checks the URL with its literal address, and `lookup`
-// resolves the name and gives the socket only checked addresses.
+// There are two checks, since each alone has a hole: a literal address in the URL is connected to without a look-up, and a name
+// may resolve to another address each time. So `refusalOf` checks the URL with its literal address, and `lookup` resolves the
+// name and gives the socket only checked addresses.
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -20,7 +20,7 @@ const GLOBAL = new BlockList();
 GLOBAL.addSubnet('0.0.0.0', 0, 'ipv4');
 GLOBAL.addSubnet('2000::', 3, 'ipv6');
 
-/** One for the whole process: its threads for look-ups are few. */
+/** One queue for the whole process, because its look-up threads are few. */
 const NAMES = new NameQueue(lookup);
 
 export class SsrfGuard {
@@ -30,7 +30,7 @@ export class SsrfGuard {
 
   /**
    * @param allow ranges that may be called even though they are not public.
-   * @param proxies between this process and what it calls. Their own addresses are the operator's choice, and are not checked.
+   * @param proxies between this process and the receivers. Their own addresses are the operator's choice, and are not checked.
    * @param resolve looks up the addresses of a name.
    */
   constructor(
@@ -43,7 +43,7 @@ export class SsrfGuard {
     this.#allowsAll = new Set(families).size === 2;
   }
 
-  /** Why this URL must not be called, without a look-up; null when it may be tried. */
+  /** Why this URL must not be called, without a look-up; null: it may be tried. */
   refusalOf(text: string): string | null {
     // The URL parser drops white space silently.
     if (/\s|\p{Cc}/u.test(text) || !URL.canParse(text)) return 'must be a URL';
@@ -85,8 +85,8 @@ export class SsrfGuard {
   };
 
   /**
-   * What a proxy is asked to connect to, the best first: the addresses of the host that may be called, so that the proxy looks no
-   * name up. Only where every address is allowed is it the host itself.
+   * The targets for a proxy, the best first: the permitted addresses of the host, so that the proxy looks up no name. Only if
+   * every address is allowed, it is the host itself.
    * @param host of a URL that `refusalOf` lets through, without brackets.
    * @throws CardpollError `address_forbidden`; Error when the name cannot be resolved here.
    */

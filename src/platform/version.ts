@@ -6,5 +6,5 @@ declare const BUILD_COMMIT: string;
 
 export const VERSION: string = manifest.version;
 
-/** `unknown` if it was built without the history, for example from a tarball. */
+/** `unknown` if it was built without the git history, for example from a tarball. */
 export const COMMIT: string = typeof BUILD_COMMIT === 'undefined' ? 'unknown' : BUILD_COMMIT;

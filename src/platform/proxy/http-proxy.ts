@@ -2,9 +2,9 @@
 // the environment; proxy-for.ts decides which requests go through one.
 
 export interface HttpProxy {
-  /** `http://proxy.example:3128`, without credentials: it may be shown. */
+  /** `http://proxy.example:3128`, without credentials, so it may be shown. */
   readonly url: string;
-  /** Value of the header Proxy-Authorization, a secret; null: the proxy asks for none. */
+  /** Value of the header Proxy-Authorization, a secret; null: the proxy needs none. */
   readonly authorization: string | null;
   /** The environment variable that names it: `HTTPS_PROXY`. */
   readonly variable: string;
@@ -26,7 +26,7 @@ export function proxyText({ url, variable }: HttpProxy): string {
   return `proxy ${url} (${variable})`;
 }
 
-/** True when the text has what proxyText writes: the failure may be the proxy's. */
+/** True when the text contains the output of proxyText: the failure may be the proxy's. */
 export function namesProxy(text: string): boolean {
   return /\bproxy https?:\/\/\S+ \(https?_proxy\)/i.test(text);
 }

@@ -1,18 +1,18 @@
-// Which proxy a request goes through, by the variables that most programs read. The one definition: connections, the doctor and the logs
-// all ask here. The rules are in docs/proxy.md. Resolves no names.
+// Chooses the proxy of a request, by the usual variables. The only definition, used by connections, the doctor and the logs. The
+// rules are in docs/proxy.md. Resolves no names.
 import { BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { isLoopback, parseAddressRange, serverIn } from '../addresses.ts';
 import type { HttpProxy, Proxies } from './http-proxy.ts';
 
-/** @param text an http:// or https:// URL. @returns null: the request goes there directly. */
+/** @param text an http:// or https:// URL. @returns null: a direct request. */
 export function proxyFor(text: string, { http, https, exempt }: Proxies): HttpProxy | null {
   const url = new URL(text);
   const proxy = url.protocol === 'https:' ? https : http;
   if (proxy === null) return null;
   const { host: name, port } = serverIn(url);
   const host = name.replace(/\.$/, '');
-  // The loopback address of the proxy's machine is another one.
+  // On the proxy's machine a loopback address would mean the proxy itself.
   if (isLoopback(host) || host.endsWith('.localhost')) return null;
   return exempt.some((entry) => covers(entry, host, port)) ? null : proxy;
 }

@@ -1,5 +1,5 @@
-// A tunnel through an HTTP proxy (CONNECT, RFC 9110, 9.3.6), and the reason if it cannot be opened. Used for calls of an https://
-// gateway and for webhooks. It sends one request and never a second, follows no redirect, and shows no credentials.
+// Opens a tunnel through an HTTP proxy (CONNECT, RFC 9110, 9.3.6), or explains why it cannot. Used for calls of an https://
+// gateway and for webhooks. Sends one request and never a second, follows no redirect, and shows no credentials.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
@@ -8,14 +8,14 @@ import { messageOf } from '../errors.ts';
 import { type HttpProxy, proxyText } from './http-proxy.ts';
 
 export const PROXY_AUTHENTICATION_REQUIRED = 407;
-/** What tinyproxy answers to wrong credentials. */
+/** tinyproxy's answer to wrong credentials. */
 const UNAUTHORIZED = 401;
 
-/** The proxy is to blame: nothing was sent to the server behind it. */
+/** A failure of the proxy: nothing was sent to the server behind it. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
 
-  /** @param status of the proxy's answer; null: there was none. */
+  /** @param status of the proxy's answer; null: no answer. */
   constructor(
     message: string,
     readonly status: number | null = null,
@@ -25,7 +25,7 @@ export class ProxyError extends Error {
 }
 
 /**
- * @param signal ends the attempt; a tunnel that is open stays open.
+ * @param signal ends the attempt, but not an open tunnel.
  * @returns a connection to the server behind the proxy, without TLS.
  * @throws ProxyError that names the proxy.
  */
@@ -42,9 +42,10 @@ export function openTunnel(
       method: 'CONNECT',
       path: to,
       headers: { host: to, connection: 'keep-alive', ...authorizationFor(proxy) },
-      // Of an https:// proxy. Otherwise Node would check its certificate against the header Host. An address has none in TLS.
+      // For an https:// proxy: otherwise Node would check its certificate against the header Host. In TLS an address has no
+      // server name.
       servername: isIP(host) === 0 ? host : '',
-      // Node's own agent would ask a proxy for the way to the proxy where NODE_USE_ENV_PROXY is set.
+      // Node's own agent would use a proxy to reach the proxy where NODE_USE_ENV_PROXY is set.
       agent: false,
       signal,
     });
@@ -55,7 +56,7 @@ export function openTunnel(
       reject(new ProxyError(why));
     });
     asked.on('connect', ({ statusCode: status = 0 }, socket, head) => {
-      // A broken tunnel is noticed by what uses it.
+      // The user of the tunnel notices that it broke.
       socket.on('error', () => {});
       if (status >= 200 && status < 300) {
         if (head.length > 0) socket.unshift(head);
@@ -69,12 +70,12 @@ export function openTunnel(
   });
 }
 
-/** The header that shows the proxy who asks, as an object; empty without credentials. */
+/** The header with the credentials for the proxy, as an object; empty without credentials. */
 export function authorizationFor({ authorization }: HttpProxy): Readonly<Record<string, string>> {
   return authorization === null ? {} : { 'proxy-authorization': authorization };
 }
 
-/** @param status of the proxy's answer, no 2xx. @param what it was asked. */
+/** @param status of the proxy's answer, outside 2xx. @param what the request to the proxy. */
 export function refusalText(proxy: HttpProxy, status: number, what = ''): string {
   const answered = `${proxyText(proxy)} answered HTTP ${status} ${what}`.trimEnd();
   if (status !== PROXY_AUTHENTICATION_REQUIRED && status !== UNAUTHORIZED) return answered;
