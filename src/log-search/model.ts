@@ -1,18 +1,19 @@
-// What all parts of a log search need to know. What it is asked for: the options as the command line gives them, and the Query
-// that parse-query.ts makes of them, which can be copied to a worker thread as it is. A log file: as the walk lists it, as a task
-// of the plan (what one scan is given), and what a search reports about it besides its hits (docs/log-search.md lists the codes).
-// A hit as it is stored.
+// The shared types of a log search. The request: the options of the command line, and the Query that parse-query.ts makes of
+// them, which can be copied to a worker thread. A log file: as the walk lists it, as a task of the plan (the input of one scan),
+// and as notices in the report (docs/log-search.md lists the codes). A hit as it is stored.
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import type { OwnSigns } from './match/interface-rules.ts';
 import type { TimeSpan } from './time/line-clock.ts';
 
-/** `auto` takes the fastest library that works here, `zlib-sync` that package, `node` only what Node documents. */
+/** `auto` uses the fastest library that works here, `zlib-sync` that package, `node` only documented functions of Node. */
 export type InflateChoice = 'auto' | 'zlib-sync' | 'node';
 
 export const LOG_FORMATS = ['text', 'json', 'jsonl'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** How far out of order lines may be: several writers, clocks set back by an hour. So the file before a day is nearly always read. */
+/**
+ * How far out of order lines may be: several writers, clocks set back by an hour. So the file before a day is nearly always read.
+ */
 export const SLACK_MS = 2 * 3_600_000;
 
 export interface SearchOptions {
@@ -29,14 +30,14 @@ export interface SearchOptions {
   readonly tz?: string | undefined;
   /** An alias of the operations interface, section 1.2. */
   readonly interface?: string | undefined;
-  /** Signs of an interface in the user's own logs, besides those of the table. */
+  /** Signs of an interface in the user's own logs, in addition to the table. */
   readonly ownSigns?: OwnSigns | undefined;
   /** Only the request path decides about the interface. */
   readonly strict?: boolean | undefined;
   readonly countOnly?: boolean | undefined;
   /** Default 5. */
   readonly samples?: number | undefined;
-  /** Keep every hit for `records()` of the report. */
+  /** Keeps every hit for `records()` of the report. */
   readonly all?: boolean | undefined;
   /** Also find the other lines of the hits' requests. */
   readonly trace?: boolean | undefined;
@@ -77,7 +78,7 @@ export interface FoundFile {
   readonly path: string;
   readonly dev: number;
   readonly ino: number;
-  /** Open until the search ends, so that a rotation does not take the file away; null: to be opened by its path. */
+  /** Kept open until the search ends, so that a rotation cannot remove the file; null: opened later by its path. */
   readonly fd: number | null;
   readonly size: number;
   readonly mtimeMs: number;
@@ -89,8 +90,8 @@ export interface FileTask extends FoundFile {
 }
 
 /**
- * What a notice says about a file. damaged: parts were not searched; unread: nothing was; unclear: it was searched, and hits
- * are not counted or may be missing; complete: nothing is missing.
+ * The effect of a notice about a file. damaged: parts were not searched; unread: the whole file was not searched; unclear: it was
+ * searched, and some hits are not counted or may be missing; complete: nothing is missing.
  */
 export const NOTICES = {
   truncated: 'damaged', // gzip data that ends too early, or is still being written; the existing part was searched
@@ -103,8 +104,8 @@ export const NOTICES = {
   shrunk: 'damaged', // became shorter while it was read
   read_error: 'unread', // the system reported an error
   undated: 'unclear', // lines of the card without a readable time, in a search with a window
-  several_records: 'unclear', // lines of the card that may hold several records, and are counted once
-  inside_number: 'unclear', // lines that have the card only inside a longer number, and are not counted
+  several_records: 'unclear', // lines of the card that may contain several records, and are counted once
+  inside_number: 'unclear', // lines that contain the card only inside a longer number, and are not counted
   long_line: 'unclear', // a line that is too long to be kept, also one in parts as container runtimes write them
   repeated_hour: 'complete', // lines with a time that occurs twice, as clocks go back, and is in the window only once
   duplicate: 'complete', // holds the same data as another file and was not counted
@@ -140,17 +141,17 @@ export interface Hit {
   readonly cut: boolean;
 }
 
-/** What is counted of the hits of a file, or of all files. */
+/** The counts of the hits of a file, or of all files. */
 export class HitCounts {
-  /** In a search with a window without lines that are undated. */
+  /** In a search with a window, without undated lines. */
   hits = 0;
   /** Lines of the card without a readable time. */
   undated = 0;
   /** Hits whose own line has a time. */
   dated = 0;
-  /** Hits that have the time of the record that they continue. */
+  /** Hits with the time of the record that they continue. */
   continued = 0;
-  /** Hits whose zone is written with a name of more than one meaning. */
+  /** Hits whose zone name is ambiguous. */
   ambiguous = 0;
   firstMs: number | null = null;
   lastMs: number | null = null;
@@ -177,7 +178,7 @@ export function compareHits(a: HitOrder, b: HitOrder): number {
   return a.timeMs - b.timeMs || a.file - b.file || a.offset - b.offset;
 }
 
-/** A line as text: UTF-8, unless more of its characters are unknown than known in it, and fewer are unknown in GBK. */
+/** A line as text: UTF-8, unless most of its characters are invalid and GBK has fewer invalid ones. */
 export function textOf(line: Uint8Array): string {
   const utf8 = new TextDecoder().decode(line);
   const unknown = countOf(utf8, UNKNOWN);

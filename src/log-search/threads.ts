@@ -1,6 +1,5 @@
-// Spreads the files of a plan over threads: this one, and worker threads that begin in scan-worker.ts. Used by
-// search.ts. A thread takes the next file from a shared counter, so none waits for this thread to hand out work while it
-// scans.
+// Distributes the files of a plan over threads: this one, and worker threads that begin in scan-worker.ts. Used by search.ts. A
+// thread takes the next file from a shared counter, so none waits for this thread to hand out work while it scans.
 import { availableParallelism } from 'node:os';
 import { setInterval } from 'node:timers';
 import { Worker } from 'node:worker_threads';
@@ -11,7 +10,7 @@ import { findTraceLines } from './hits/trace-lines.ts';
 import type { FileTask, SearchOptions } from './model.ts';
 import type { ScanControl } from './scan/scan-file.ts';
 
-/** What can be done with files, by name: a function cannot be sent to a worker thread, so a thread gets its name. */
+/** The functions for files, by name: a function cannot be sent to a worker thread, so a thread gets its name. */
 const FILE_WORK = { findHits, findTraceLines } as const;
 type FileWork = typeof FILE_WORK;
 type ResultOf<Name extends keyof FileWork> = Awaited<ReturnType<ReturnType<FileWork[Name]>>>;
@@ -81,7 +80,7 @@ function weight({ path, size }: FileTask): number {
 /** The data that a thread is started with. */
 export interface Share {
   readonly tasks: readonly FileTask[];
-  /** What to do with them, and its details. */
+  /** The function, and its details. */
   readonly name: keyof FileWork;
   readonly details: unknown;
   readonly board: Int32Array<SharedArrayBuffer>;
@@ -104,7 +103,7 @@ export async function workOffShare(
     for (let doneBytes = 0; !isStopped(); ) {
       const task = tasks[Atomics.add(board, NEXT_FILE, 1)];
       if (task === undefined) return;
-      // A file that is scanned a second time is read more than once, but is no larger for it.
+      // A file that is scanned again is read more than once, but is not larger for that.
       const progress = (bytes: number) => setDone(doneBytes + Math.min(bytes, task.size));
       onResult(await doWork(task, { isStopped, progress }));
       doneBytes += task.size;

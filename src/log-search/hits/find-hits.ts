@@ -1,5 +1,5 @@
-// Finds the hits of one file: their count, first and last time, samples, or all of them. Called on every thread
-// (threads.ts). Decides about the interface here, because that needs the whole line.
+// Finds the hits of one file: their count, first and last time, samples, or all of them. Called on every thread (threads.ts).
+// Determines the interface here, because that needs the whole line.
 
 import { join } from 'node:path';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
@@ -13,13 +13,16 @@ import { UNDATED } from '../time/line-clock.ts';
 import type { LineInstants } from '../time/zone.ts';
 import { RunWriter } from './hit-runs.ts';
 
-/** Maximum length of a sample, which is for people to read. */
+/** Maximum length of a sample, which people read. */
 const SAMPLE_BYTES = 4_096;
 
 /** The hits of one file. */
 export type FileHits = Awaited<ReturnType<ReturnType<typeof findHits>>>;
 
-/** @param runDirectory where hits are kept when the query keeps all; otherwise null. @returns what finds the hits of a file. */
+/**
+ * @param runDirectory directory of the runs when the query keeps all hits; otherwise null. @returns a function that finds the
+ * hits of a file.
+ */
 export function findHits({
   query,
   runDirectory,
@@ -59,7 +62,7 @@ class HitCollector implements LineSink {
   readonly samples: Hit[] = [];
   readonly undatedSamples: Hit[] = [];
 
-  /** @param runs gets every hit when the query keeps all. */
+  /** @param runs receives every hit when the query keeps all. */
   constructor(
     private readonly query: Query,
     private readonly rules: InterfaceRules | null,

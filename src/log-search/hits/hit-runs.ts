@@ -10,7 +10,7 @@ import { compareHits, type Hit, type HitOrder } from '../model.ts';
 
 /** Size at which a run in memory is written to its file. */
 const RUN_BYTES = 4 * 1024 * 1024;
-/** Memory of a hit besides its line. */
+/** Memory of a hit in addition to its line. */
 const HIT_BYTES = 200;
 const READ_BYTES = 65_536;
 const MAX_OPEN_RUNS = 64;
@@ -32,7 +32,7 @@ function removeLeftOvers(parent: string): void {
   for (const name of namesIn(parent)) {
     const path = join(parent, name);
     const stat = name.startsWith(DIRECTORY) ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
-    // Only what no other user can change meanwhile: a link in it could lead anywhere.
+    // Only entries that no other user can change meanwhile: a link could lead anywhere.
     const isOwn = stat?.isDirectory() === true && stat.uid === process.getuid?.();
     if (isOwn && Date.now() - stat.mtimeMs > LEFT_OVER_MS) rmSync(path, { recursive: true, force: true });
   }
@@ -167,7 +167,7 @@ function encodeHeader(hit: Hit): Buffer {
   return header;
 }
 
-/** Reads a run from its beginning. Holds no line, because many runs are open and a line may have megabytes. */
+/** Reads a run from its beginning. Keeps no line in memory, because many runs are open and a line may have megabytes. */
 class RunReader {
   /** The order of the next hit; null after the last one. */
   head: HitOrder | null;

@@ -1,5 +1,5 @@
-// Adds up what was found in the files. Used by search.ts. There may be a million files, so of each it keeps only what the report
-// says about it.
+// Adds up the results of the files. Used by search.ts. There may be a million files, so it keeps only the data of each that the
+// report shows.
 import { compareHits, type FileProblem, type Hit, HitCounts, NOTICES, type Query } from '../model.ts';
 import type { FileHits } from './find-hits.ts';
 
@@ -10,7 +10,7 @@ type OfFile<T> = T & { readonly file: number };
 export class Totals {
   readonly counts = new HitCounts();
   readonly samples: Samples;
-  /** In a search with a window. */
+  /** Only in a search with a window. */
   readonly undatedSamples: Samples;
   readonly matching: OfFile<Pick<HitCounts, 'hits' | 'firstMs' | 'lastMs'>>[] = [];
   readonly problems: OfFile<FileProblem>[] = [];
@@ -46,13 +46,13 @@ export class Totals {
       counts.byInterface[name] = (counts.byInterface[name] ?? 0) + hits;
   }
 
-  /** Files are searched in any order. Call it when all are. */
+  /** Files are searched in any order. Call this after the last one. */
   sort(): void {
     for (const list of [this.matching, this.problems]) list.sort((a, b) => a.file - b.file);
   }
 }
 
-/** The first hits in time order, as many as are shown. */
+/** The first hits in time order, up to the number of samples. */
 class Samples {
   #hits: Hit[] = [];
 

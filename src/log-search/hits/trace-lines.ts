@@ -1,5 +1,5 @@
-// `--trace`: finds the other lines of the requests of a card's hits, also lines without the card. search.ts collects
-// the request ids of the hits with traceTargets, then scans the files around them for lines with one of the ids.
+// `--trace`: finds the other lines of the requests of a card's hits, including lines without the card. search.ts collects the
+// request ids of the hits with traceTargets, then scans the files around them for lines with one of the ids.
 
 import { CardMatcher, holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
 import { type FindBytes, finderOf, isAt } from '../match/find-bytes.ts';
@@ -26,7 +26,7 @@ const ID_FIELD = new RegExp(
   String.raw`(?<![\w-])${KEY}(?:\\*"|\\+u0022)?\s*[:=]\s*(?:\\*"|\\+u0022)?([\w.:-]{0,127}[\w-])`,
   'gi',
 );
-/** What languages and servers log where there is no id. */
+/** The words that languages and servers log for a missing id. */
 const NO_ID = /^(?:-+|null|none|nil|undefined)$/i;
 
 /** The ids of the requests a line belongs to. */
@@ -65,11 +65,11 @@ export function traceTargets(hits: Iterable<Hit>) {
 
 export interface TracedLine extends Omit<Hit, 'interfaces'> {
   readonly id: string;
-  /** It holds the card. */
+  /** The line contains the card. */
   readonly isHit: boolean;
 }
 
-/** @returns what finds the lines of the requests in a file. */
+/** @returns a function that finds the lines of the requests in a file. */
 export function findTraceLines({
   query,
   targets,
@@ -124,7 +124,7 @@ function isWord(byte: number | undefined): boolean {
 
 class TraceLines implements LineSink {
   readonly lines: TracedLine[] = [];
-  /** Ids with more lines than were kept. */
+  /** Ids with more lines than the stored ones. */
   readonly truncated = new Set<string>();
   readonly #counts = new Map<string, number>();
 

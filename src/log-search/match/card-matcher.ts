@@ -1,14 +1,14 @@
-// Matchers for a scan, and the matcher for a card: digit runs, checked at their borders. Used by line-scanner.ts on raw
-// bytes; knows no files and no times.
+// The interface of matchers for a scan, and the matcher for a card: digit runs, checked at their borders. Used by line-scanner.ts
+// on raw bytes; knows no files and no times.
 import { type FindBytes, finderOf, isAt } from './find-bytes.ts';
 
 /** Finds lines in two steps: cheap candidates, then a check of the line around each candidate. */
 export interface LineMatcher {
-  /** The first candidate at or after `from`, -1 when there is none. */
+  /** The first candidate at or after `from`, -1: none. */
   next(buf: Buffer, from: number): number;
   /** Whether the candidate at `at` is a match in its line buf[lineFrom, lineTo). */
   accepts(buf: Buffer, at: number, lineFrom: number, lineTo: number): boolean;
-  /** Whether a candidate that is no match is all of what is looked for, inside a longer number. */
+  /** Whether a rejected candidate contains the whole wanted number inside a longer one. */
   isInside?(buf: Buffer, at: number, lineTo: number): boolean;
 }
 
@@ -21,11 +21,12 @@ export function holds(matcher: LineMatcher, line: Buffer): boolean {
 }
 
 /**
- * What is found for a card, by the number of its digits. Up to 18 digits are found in any run of digits that contains them: an
- * id of 18 digits is rare, and the beginning of one of 19 or 20 is often copied. A longer id is found as a run of exactly its
- * digits. Ids of 18 digits and more are also found in groups of digits, as on a card, and those of 20 as a card stores them.
- * - `digits`: so many of them are looked for.
- * - `check`: the digit that may follow these, as the check digit of an id of 19: any one, or the one that was asked for.
+ * How a card is searched, by the number of its digits. Up to 18 digits are found in any run of digits that contains them: an id
+ * of 18 digits is rare, and the beginning of one of 19 or 20 is often copied. A longer id is found as a run of exactly its
+ * digits. Ids of 18 digits and more are also found in groups of digits, as on a card, and those of 20 in the form in which a card
+ * stores them.
+ * - `digits`: number of digits to search for.
+ * - `check`: the digit that may follow these, as the check digit of an id of 19: any, or the one in the given id.
  */
 const WHOLE_IDS: ReadonlyArray<{ length: number; digits: number; check: 'none' | 'any' | 'same' }> = [
   { length: 19, digits: 19, check: 'any' },
@@ -34,7 +35,7 @@ const WHOLE_IDS: ReadonlyArray<{ length: number; digits: number; check: 'none' |
 /** Ids of this many digits or more are also found in groups. */
 const GROUPED_DIGITS = 18;
 
-/** How many digits the first group has, and the others, and what may be between them. Each form makes the search slower. */
+/** Number of digits of the first group and of the others, and the possible separators. Each form makes the search slower. */
 const GROUPS = [
   [4, 4, [' ', '-', '\xc2\xa0']],
   [5, 5, [' ']],
@@ -44,10 +45,10 @@ const GROUPS = [
 export class CardMatcher implements LineMatcher {
   readonly #whole: Buffer;
   readonly #digits: Buffer;
-  /** The digits in groups; none for an id that is not looked for in groups. */
+  /** The digits in groups; empty for an id that is not searched in groups. */
   readonly #grouped: readonly Buffer[];
   readonly #mayBePart: boolean;
-  /** The digit that may follow; undefined: none; null: any one. */
+  /** The digit that may follow; undefined: none; null: any. */
   readonly #check: number | null | undefined;
   readonly #find: FindBytes;
 

@@ -1,16 +1,15 @@
-// Finds the first of several needles in a buffer without looking at most of its bytes.
-// Used by card-matcher.ts and trace-lines.ts.
-// It reads words of four bytes, so far apart that any needle has one of them in it. A word that is in no needle is passed;
-// around the others the needles are compared. A card has three needles: its digits in a run, with spaces and with hyphens. The words are
-// read from a Uint32Array: single bytes or a DataView take twice the time. WebAssembly with SIMD took 0.56 s of a search through 3.9 GB,
-// where this takes 0.98 s of 5.7 s, but needs an assembler in the build and a memory of its own.
+// Finds the first of several needles in a buffer without reading most of its bytes. Used by card-matcher.ts and trace-lines.ts.
+// It reads words of four bytes, spaced so that every needle contains one of them. A word that is in no needle is skipped; at the
+// others the needles are compared. A card has three needles: its digits in a run, with spaces and with hyphens. The words are
+// read from a Uint32Array: single bytes or a DataView take twice the time. WebAssembly with SIMD took 0.56 s of a search through
+// 3.9 GB, where this takes 0.98 s of 5.7 s, but needs an assembler in the build and separate memory.
 
 const GROUP_BYTES = 4;
 const HASH_BITS = 14;
-/** Shorter needles let only short steps, and Buffer.indexOf is faster. */
+/** Shorter needles permit only short steps, and Buffer.indexOf is faster. */
 const MIN_NEEDLE_BYTES = 10;
 
-/** Where the first needle begins at or after `from`; -1: nowhere. */
+/** Position of the first needle at or after `from`; -1: none. */
 export type FindBytes = (buf: Buffer, from: number) => number;
 
 /** @param needles of at least one byte each. */
@@ -27,7 +26,7 @@ export function finderOf(needles: readonly Buffer[]): FindBytes {
   return finds.length === 1 && only !== undefined ? only : firstOf(finds);
 }
 
-/** Asks each function again only when what it found has been passed. */
+/** Calls each function again only after its last result has been passed. */
 function firstOf(finds: readonly FindBytes[]): FindBytes {
   let searched: Buffer | null = null;
   let searchedFrom = 0;
@@ -50,7 +49,7 @@ function bySamples(needles: readonly Buffer[]): FindBytes {
   const groups = Math.min(...needles.map(({ length }) => length)) - GROUP_BYTES + 1;
   const step = Math.floor(groups / GROUP_BYTES);
   const isKnown = new Uint8Array(1 << HASH_BITS);
-  /** By the hash of a group: the needles with it, and where; those that would begin first are first. */
+  /** Needles by the hash of a group, with its offset; those that would begin first are first. */
   const places = new Map<number, { readonly needle: Buffer; readonly offset: number }[]>();
   for (let offset = groups - 1; offset >= 0; offset -= 1) {
     for (const needle of needles) {
@@ -75,7 +74,7 @@ function bySamples(needles: readonly Buffer[]): FindBytes {
   };
 }
 
-/** The first word that is known, a number of steps from `at`. By itself, because the loop is compiled to faster code then. */
+/** The first known word, in steps from `at`. A separate function, because the loop is then compiled to faster code. */
 function nextKnown(words: Uint32Array, at: number, step: number, isKnown: Uint8Array): number {
   let next = at;
   while (next < words.length && isKnown[hashAt(words, next)] === 0) next += step;
@@ -92,7 +91,7 @@ function hashAt(words: Uint32Array, at: number): number {
   return Math.imul(words[at] ?? 0, 0x9e3779b1) >>> (32 - HASH_BITS);
 }
 
-/** From the end on: ids of a kind begin alike. */
+/** Compares from the end: ids of a kind have the same beginning. */
 export function isAt(buf: Buffer, needle: Buffer, start: number): boolean {
   let nth = start + needle.length > buf.length ? -1 : needle.length;
   while (nth > 0 && buf[start + nth - 1] === needle[nth - 1]) nth -= 1;

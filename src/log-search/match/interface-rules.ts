@@ -1,13 +1,13 @@
-// Decides which interfaces a line belongs to: looks for the signs of the domain's table, and of the user's own, in its
-// request paths, fields and text. Works on the line's bytes as a latin1 string, so that UTF-8 and GBK need no decoding. Used by
-// find-hits.ts, only on lines that hold the card.
+// Determines the interfaces of a line: searches its request paths, fields and text for the signs in the domain's table, and for
+// the user's own. Works on the line's bytes as a latin1 string, so that UTF-8 and GBK need no decoding. Used by find-hits.ts,
+// only on lines that contain the card.
 
 import { isUtf8 } from 'node:buffer';
 import { INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
 
 /**
- * A phrase, usually Chinese, in a line of unknown encoding: UTF-8, GBK, or Unicode escapes in JSON, escaped any number of
- * times. It is looked for in the bytes of the line as a latin1 string.
+ * A phrase, usually Chinese, in a line of unknown encoding: UTF-8, GBK, or Unicode escapes in JSON, escaped any number of times.
+ * The search uses the bytes of the line as a latin1 string.
  */
 class Phrase {
   readonly #utf8: string;
@@ -25,8 +25,8 @@ class Phrase {
 }
 
 /**
- * The pattern of a UTF-16 unit: its escape, or the unit itself where JSON need not escape it. It begins at the last
- * backslash of a run, because trying each one takes quadratic time when there are many.
+ * The pattern of a UTF-16 unit: its escape, or the unit itself where JSON need not escape it. It begins at the last backslash of
+ * a run, because trying each one takes quadratic time when there are many.
  */
 function patternOf(unit: string, at: number): string {
   const hex = unit.charCodeAt(0).toString(16).padStart(4, '0');
@@ -50,7 +50,7 @@ function gbkTextOf(line: string): string {
   });
 }
 
-/** Signs of one interface in the user's own logs, besides those of the domain's table. */
+/** Signs of one interface in the user's own logs, in addition to the domain's table. */
 interface OwnSignsOfOne {
   readonly paths: readonly string[];
   /** Fields of the answer, in JSON, logfmt or other `key=value` text. */

@@ -1,5 +1,5 @@
-// Checks what is searched for: the words of the command line become a Query. Used by search.ts. Every refusal says what
-// to type instead.
+// Checks the search options: turns the words of the command line into a Query. Used by search.ts. Every refusal names the correct
+// input.
 import {
   INTERFACE_ALIASES,
   INTERFACE_NAMES,

@@ -1,9 +1,9 @@
-// Decides which files are searched. Used by search.ts. Without a time window: all files. With a window, a file is excluded
-// only by times, and only when its samples run forwards and each line that begins a record has a certain time: it begins after
-// the window, its successor begins before the window, it ends before the window (plain files), or it was last written long
-// before. Where that is not known, the file is searched. A time that occurs twice, when clocks go back, may mean the later
-// instant and then excludes less. Names only give the order of files: the date in
-// a name is the day after for logrotate, the end in UTC for lumberjack, the start for pino-roll. Reads only samples, except to compare `x` with `x.gz`.
+// Decides which files are searched. Used by search.ts. Without a time window: all files. With a window, a file is excluded only
+// by times, and only when its samples run forwards and each line that begins a record has a certain time: it begins after the
+// window, its successor begins before the window, it ends before the window (plain files), or it was last written long before. If
+// that is unknown, the file is searched. A time that occurs twice, when clocks go back, may mean the later instant and then
+// excludes less. Names only give the order of files: the date in a name is the day after for logrotate, the end in UTC for
+// lumberjack, the start for pino-roll. Reads only samples, except to compare `x` with `x.gz`.
 
 import { constants, gunzipSync } from 'node:zlib';
 import { sum } from '../../domain/numbers.ts';
@@ -19,7 +19,7 @@ import { chains, holderOfBoth, parseRotationName, type RotationName } from './ro
 import type { Listing } from './walk.ts';
 
 const SAMPLE_BYTES = 8_192;
-/** Of a plain file, evenly spread; the first is its beginning and the last its end. */
+/** Samples of a plain file, evenly spread; the first is its beginning and the last its end. */
 const SAMPLES = 8;
 const MAX_INFLATED_BYTES = 4 * 1024 * 1024;
 const MAX_HEAD_BYTES = 65_536;
@@ -42,7 +42,7 @@ export async function makePlan(found: Listing, query: Query, signal: AbortSignal
     notices.push({ path, code: 'duplicate', detail: `same data as ${of}` });
   const tasks: FileTask[] = kept
     .filter(({ path }) => !duplicates.has(path))
-    // Not by spreading: each copy would get a hidden class of its own, which takes more memory than the rest.
+    // No spread: each copy would get a separate hidden class, which takes more memory than the rest.
     .map(({ path, dev, ino, fd, size, mtimeMs }, number) => ({ path, dev, ino, fd, size, mtimeMs, number }));
   return { tasks, pruned, notices, considered: found.files.length, special: found.special, bytesRead };
 }
@@ -61,10 +61,10 @@ function keepWithin(window: TimeSpan, files: readonly FoundFile[], zone: Zone) {
   return { kept: kept.map(({ file }) => file), pruned, bytesRead };
 }
 
-/** The times of a file that runs forwards, as far as samples say. */
+/** The times of a file that runs forwards, according to samples. */
 interface Span {
   readonly firstMs: number;
-  /** Null where the end cannot be read without the rest. */
+  /** Null: the end cannot be read without the rest. */
   readonly lastMs: number | null;
 }
 
@@ -72,7 +72,7 @@ interface Candidate {
   readonly file: FoundFile;
   readonly directory: string;
   readonly name: RotationName;
-  /** Null: not known. */
+  /** Null: unknown. */
   span: Span | null;
   peekedBytes: number;
 }
@@ -105,7 +105,7 @@ function windowReason(
   if (span === null) return null;
   const { firstMs, lastMs } = span;
   const writtenMs = file.mtimeMs + MTIME_SLACK_MS;
-  // No line is younger than the file: its clock was wrong, or its mtime is.
+  // No line is newer than the file, so its clock or its mtime is wrong.
   if (Math.max(firstMs, lastMs ?? firstMs) > writtenMs) return null;
   if (writtenMs < window.fromMs) return 'not_written_since';
   if (firstMs > window.toMs + SLACK_MS) return 'begins_after';
@@ -114,7 +114,7 @@ function windowReason(
   return isOver ? 'successor_begins_before' : null;
 }
 
-/** When the next file of the same writer, by name, begins; none where names and times contradict each other. */
+/** Start of the next file of the same writer, by name; empty if names and times contradict each other. */
 function successorTimes(all: readonly Candidate[]): ReadonlyMap<Candidate, number> {
   const successors = new Map<Candidate, number>();
   for (const chain of chains(all)) {
@@ -175,7 +175,7 @@ class Order {
   #lastMs = Number.NEGATIVE_INFINITY;
   /** The last sample has a line that begins a record. */
   #hasTime = false;
-  /** Steps forwards, less those backwards. */
+  /** Number of steps forwards minus steps backwards. */
   #forwards = 0;
   #isCertain = true;
 

@@ -1,6 +1,6 @@
-// The rotation of log files: what a name says of its log, day and number, and which of `x` and `x.gz` holds the data of
-// both. Used by plan.ts. A name is only a hint: logrotate's dateext has the day after, lumberjack the end in UTC, pino-roll
-// the start. It gives the order of files, never a time.
+// The rotation of log files: a file's log, day and number according to its name, and whether `x` or `x.gz` has the data of both.
+// Used by plan.ts. A name is only a hint: logrotate's dateext has the day after, lumberjack the end in UTC, pino-roll the start.
+// It gives the order of files, never a time.
 import { groupBy } from '../../domain/group-by.ts';
 import type { FoundFile } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
@@ -8,7 +8,7 @@ import { isGzip } from '../read/gzip/gzip-format.ts';
 import { inflateFile } from '../read/gzip/inflate.ts';
 
 export interface RotationName {
-  /** The same for all files of one log in one directory. */
+  /** Equal for all files of one log in one directory. */
   readonly family: string;
   /** Digits of the date (and time) in the name; null without a date. Compare only within a family. */
   readonly date: string | null;
@@ -21,7 +21,7 @@ const AGE = /\.(\d{1,4})$/;
 const DATE =
   /(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?:[-_T.]?(\d\d)(?:[-_.:]?(\d\d)){0,2}(?:[.,]\d{1,9})?|-\d{9,10})?(?!\d)/;
 const OLDEST = 10_000;
-/** After all digits. */
+/** Sorts after all digits. */
 const LIVE = 'live';
 /** A number before the suffix (`.2.log`): a part of the log, or a writer. */
 const PART = /[-_.](\d{1,4})(?=\.[a-z]+$|$)/i;
@@ -50,8 +50,8 @@ interface Placed {
 }
 
 /**
- * The files of each log in the order of their names, those of one place in the order together: oldest first, the live file last.
- * Files with a date and files with a number are not ordered among each other. A log of one file has no order.
+ * The files of each log in the order of their names, with files of equal rank together: oldest first, the live file last. Files
+ * with a date and files with a number are not ordered among each other. A log of one file has no order.
  */
 export function chains<T extends Placed>(files: readonly T[]): T[][][] {
   const logs = groupBy(files, ({ directory, name }) => `${directory}\0${name.family}`);
@@ -75,8 +75,8 @@ function inOrder<T extends Placed>(files: readonly T[], placeOf: (name: Rotation
 }
 
 /**
- * Numbered files of one day may come from several writers or be written in turn, and an hour that is separated from its
- * day looks like such a number: then only the day gives an order.
+ * Numbered files of one day may come from several writers or be written in turn, and an hour that is separated from its day looks
+ * like such a number: then only the day gives an order.
  */
 function dayDigits({ date, age }: RotationName): string {
   const digits = date ?? LIVE;
@@ -88,9 +88,9 @@ function ageDigits({ age }: RotationName): string {
 }
 
 /**
- * Which of `x` and `x.gz` holds the data of both. `plain`: a file that is being compressed, or was compressed and kept, and
- * may have grown since. `gzip`: `x` has only the beginning, as an interrupted gunzip leaves it. Compares byte by byte and
- * stops at the first difference. Null when both have lines of their own, or when a file cannot be read.
+ * Which of `x` and `x.gz` has the data of both. `plain`: a file that is being compressed, or was compressed and kept, and may
+ * have grown since. `gzip`: `x` has only the beginning, as after an interrupted gunzip. Compares byte by byte and stops at the
+ * first difference. Null when both have different lines, or when a file cannot be read.
  * @throws the signal's reason when it is aborted.
  */
 export async function holderOfBoth(

@@ -1,6 +1,6 @@
-// Lists the regular files under the roots, each once: symbolic links are followed; directories and files are identified
-// by device and inode, so nested and repeated roots, links and loops do no harm. Used by all searches before plan.ts. Opens
-// the files, so that one that is renamed, compressed or removed during the search is still read.
+// Lists the regular files under the roots, each once: symbolic links are followed; directories and files are identified by device
+// and inode, so nested and repeated roots, links and loops are harmless. Used by all searches before plan.ts. Opens the files, so
+// that one that is renamed, compressed or removed during the search is still read.
 import { createHash } from 'node:crypto';
 import { closeSync, type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ export function walk(roots: readonly string[]): Listing {
   return listing;
 }
 
-/** Disposing of it closes the files. */
+/** Its disposal closes the files. */
 export class Listing implements Disposable {
   readonly files: FoundFile[] = [];
   readonly notices: Notice[] = [];
@@ -68,7 +68,7 @@ export class Listing implements Disposable {
     );
   }
 
-  /** A hash: the text of millions of paths is longer than a string may be. */
+  /** A hash, because the paths of millions of files exceed the maximum length of a string. */
   get fingerprint(): string {
     const hash = createHash('sha256');
     for (const { path, dev, ino } of this.files) hash.update(JSON.stringify([path, dev, ino]));
@@ -104,7 +104,7 @@ export class Listing implements Disposable {
     }
   }
 
-  /** Null when it cannot be opened: the scan tries again, and reports why. */
+  /** Null when it cannot be opened: the scan tries again, and reports the reason. */
   #open(path: string, stat: Stats): number | null {
     if (this.files.length >= this.#maxOpen) return null;
     try {
@@ -147,7 +147,7 @@ export class Listing implements Disposable {
   }
 }
 
-/** Half of what the process may open; the others are for its work. */
+/** Half of the process's limit; the rest is for its other work. */
 function maxOpenFiles(): number {
   try {
     const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

@@ -1,5 +1,5 @@
-// Reads a log file by position. Used by all code that reads log files. The size of a file is that at its opening: data
-// that is appended later is not read, and a truncation is noticed.
+// Reads a log file by position. Used by all code that reads log files. The size of a file is its size at opening: data that is
+// appended later is not read, and a truncation is noticed.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { FoundFile } from '../model.ts';
 
@@ -34,7 +34,7 @@ export class FileBytes {
     return null;
   }
 
-  /** A listed file, under whatever name it has now. Null and errors as of `open`. */
+  /** Opens a listed file under its current name. Null and errors as in `open`. */
   static of(file: FoundFile): FileBytes | null {
     if (file.fd === null) return FileBytes.open(file.path, file);
     return new FileBytes(file.fd, fstatSync(file.fd).size, true);
@@ -98,7 +98,7 @@ export class FileWindow {
     return this.#from(offset).subarray(0, wanted);
   }
 
-  /** What the block holds from `offset` on. */
+  /** The part of the block from `offset` on. */
   #from(offset: number): Buffer {
     const at = offset - this.#start;
     return at < 0 ? this.#block.subarray(0, 0) : this.#block.subarray(at);

@@ -1,6 +1,6 @@
-// Writes a report in the requested format: text for people, or JSON. Used by the command, which writes the pieces to
-// standard output: piece by piece, because the hits of `--all` may not fit in memory. Text has no colour and no width,
-// because it is often piped.
+// Writes a report in the requested format: text for people, or JSON. Used by the command, which writes the pieces to standard
+// output one by one, because the hits of `--all` may not fit in memory. Text has no colour and no width, because it is often
+// piped.
 
 import { byteWords, countWords, grouped } from '../../domain/words.ts';
 import { type FoundLine, isIncomplete, type LogFormat, textOf } from '../model.ts';
@@ -12,7 +12,7 @@ interface PrintOptions {
   readonly format: LogFormat;
   /** Every hit. */
   readonly all: boolean;
-  /** The text is shown on a terminal: control characters in lines and names must not drive it. */
+  /** The text goes to a terminal, which control characters in lines and names must not control. */
   readonly isShown: boolean;
 }
 
@@ -26,7 +26,7 @@ export function* printReport(
   else yield* wholeJson(report, all);
 }
 
-/** The text for standard error; null when standard output has everything. */
+/** The text for standard error; null when standard output contains everything. */
 export function printAside(report: Report, { format, all }: Omit<PrintOptions, 'isShown'>): string | null {
   if (report.query.keep === 'count') return report.notices.length === 0 ? null : summaryToText(report);
   return all && format === 'text' ? summaryToText(report) : null;
@@ -34,7 +34,7 @@ export function printAside(report: Report, { format, all }: Omit<PrintOptions, '
 
 const NEWLINE = Buffer.from('\n');
 
-/** The lines, each after its path, and then the traces. Not on a terminal they are as in the files. */
+/** The lines, each after its path, and then the traces. Outside a terminal they are the bytes of the files. */
 function* hitLines(report: Report, isShown: boolean): Generator<string | Buffer> {
   for (const { path, line } of report.records())
     yield isShown
@@ -70,7 +70,7 @@ const SHOWN_FILES = 50;
 const SHOWN_NOTICES = 20;
 const SHOWN_CHARACTERS = 1_000;
 
-/** Summary, matching files, samples and traces: hits without a request id are in no trace. */
+/** Summary, matching files, samples and traces; hits without a request id are in no trace. */
 function reportToText(report: Report): string {
   const parts = [summaryToText(report), matchingFiles(report)];
   for (const samples of [report.samples, report.undatedSamples])
@@ -79,7 +79,7 @@ function reportToText(report: Report): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** For standard error, too, when standard output has only a number or the hits. Ends with the notices, if there are any. */
+/** Also for standard error, when standard output has only a number or the hits. Ends with the notices, if there are any. */
 function summaryToText(report: Report): string {
   const { query, files, bytes, zone } = report;
   const time = (ms: number) => (Number.isFinite(ms) ? zone.format(ms) : '…');
@@ -154,7 +154,7 @@ function shownTime(timeMs: number, zone: Zone): string {
   return Number.isFinite(timeMs) ? zone.format(timeMs) : 'no readable time';
 }
 
-/** What is shown on a terminal must neither drive it nor change the direction of what follows: lines, and names of files. */
+/** Lines and file names must neither control the terminal nor change the direction of the following text. */
 function harmless(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (char) => (char === '\t' ? char : '\uFFFD'));
 }

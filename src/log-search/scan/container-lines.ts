@@ -1,7 +1,6 @@
-// Puts lines together again that a container runtime or journald wrote otherwise than they were logged: parts of long lines
-// (CRI tags them P, and F at the last; Docker leaves out the final newline), and messages as lists of bytes. Stands before
-// line-scanner.ts; what is none of these passes as it is. What a file holds is seen at its beginning: a runtime writes a file
-// of its own.
+// Restores lines that a container runtime or journald wrote in another form than they were logged: parts of long lines (CRI tags
+// them P, and F at the last; Docker leaves out the final newline), and messages as lists of bytes. Runs before line-scanner.ts;
+// other data passes unchanged. The form is recognised at the beginning of a file, because a runtime writes separate files.
 import type { Region, RegionSink } from './whole-lines.ts';
 
 /** A part of a line: buf[from, to) is its text. */
@@ -12,11 +11,11 @@ interface Part {
   readonly isLast: boolean;
 }
 
-/** How a runtime writes parts. */
+/** A runtime's form of parts. */
 interface Form {
-  /** Where the first part that is not the last of its line may be, at or after `from`; -1: there is none. */
+  /** Position of the first part that is not the last of its line, at or after `from`; -1: none. */
   next(buf: Buffer, from: number): number;
-  /** The part in the line buf[from, to); null: the line is none. */
+  /** The part in the line buf[from, to); null: the line is not a part. */
   read(buf: Buffer, from: number, to: number): Part | null;
 }
 
@@ -31,7 +30,7 @@ const DOCKER_NEWLINE = Buffer.from('\\n');
 const JOURNAL = Buffer.from('"__REALTIME_TIMESTAMP"');
 const BYTE_LIST = /"MESSAGE" ?: ?\[([\d, ]*)\]/;
 const HEAD_BYTES = 65_536;
-/** Longer lines are not joined to the end: each so many bytes of the parts are searched as a line. */
+/** Maximum length of a joined line. Of a longer line each stretch of this length is searched as a line. */
 const MAX_JOINED_BYTES = 1_048_576;
 
 function criPart(buf: Buffer, from: number, to: number): Part | null {
@@ -62,7 +61,7 @@ const DOCKER_FORM: Form = {
   read: dockerPart,
 };
 
-/** The lines with a message as a list of bytes have it as text. */
+/** Converts messages that are lists of bytes to text. */
 function withText(line: string): string {
   return line.replace(BYTE_LIST, (_, list: string) => {
     const bytes = Buffer.from(list.split(',').map(Number));
@@ -70,9 +69,9 @@ function withText(line: string): string {
   });
 }
 
-/** A line whose last part has not come. */
+/** A line whose last part has not arrived. */
 interface OpenLine {
-  /** What the first part has before its text, and behind it: its time is that of the line. */
+  /** The data before and after the text in the first part, whose time is the time of the line. */
   readonly before: Buffer;
   readonly after: Buffer;
   parts: Buffer[];
@@ -87,7 +86,7 @@ function takeWhole(open: OpenLine): Buffer {
 }
 
 export class ContainerLines implements RegionSink {
-  /** Undefined before the first data; null: nothing is put together. */
+  /** Undefined before the first data; null: no parts to join. */
   #form: Form | null | undefined;
   #isJournal = false;
   readonly #open = new Map<string, OpenLine>();
@@ -96,7 +95,7 @@ export class ContainerLines implements RegionSink {
 
   constructor(private readonly sink: RegionSink) {}
 
-  /** Passes on what needs no change in as few pieces as possible. */
+  /** Passes unchanged data on in as few pieces as possible. */
   region(region: Region): void {
     const { buf, from: first, to: end, offset } = region;
     if (this.#form === undefined) this.#recognize(buf.subarray(first, Math.min(end, first + HEAD_BYTES)));
@@ -134,14 +133,14 @@ export class ContainerLines implements RegionSink {
     else this.#form = CRI_FILE.test(head.toString('latin1')) ? CRI_FORM : null;
   }
 
-  /** The first line at or after the line `from` that may have to be changed. */
+  /** The first line at or after the line `from` that may need a change. */
   #nextChange(buf: Buffer, from: number, end: number): number {
     if (this.#isJournal || !this.#form || this.#open.size > 0 || from >= end) return from;
     const at = this.#form.next(buf, from);
     return at === -1 ? end : Math.max(from, buf.lastIndexOf(NEWLINE, at) + 1);
   }
 
-  /** The line to search instead of buf[from, to); null: a later one; undefined: the line itself. */
+  /** The line to search instead of buf[from, to); null: joined with a later one; undefined: the line itself. */
   #changed(buf: Buffer, from: number, to: number): Buffer | null | undefined {
     if (this.#isJournal) return this.#decoded(buf, from, to);
     const part = this.#form?.read(buf, from, to) ?? null;

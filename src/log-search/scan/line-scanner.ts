@@ -1,5 +1,5 @@
-// Finds matching lines in regions of whole lines. Used by scan-file.ts, one scanner a file and attempt. A region is searched in
-// place; lines without a candidate are not looked at. The sink processes the hits (interfaces, counts, samples).
+// Finds matching lines in regions of whole lines. Used by scan-file.ts, one scanner per file and attempt. A region is searched in
+// place; lines without a candidate are not read. The sink processes the hits (interfaces, counts, samples).
 import type { LineMatcher } from '../match/card-matcher.ts';
 import { type ClockOptions, LineClock, type TimeSpan, timeWithin, UNDATED } from '../time/line-clock.ts';
 import { hasSeveralTimes } from '../time/time-reader.ts';
@@ -13,7 +13,7 @@ export interface ScannedLine {
   readonly to: number;
   /** Position of the line in the file's (inflated) data. */
   readonly offset: number;
-  /** Of two times that the line may have, only those in the window; UNDATED when it has none. */
+  /** If the line has two possible times, only those in the window; UNDATED without a time. */
   readonly time: LineInstants;
 }
 
@@ -29,14 +29,14 @@ export interface ScanOptions extends ClockOptions {
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const OPEN = 0x7b;
-/** So much of a line with the card twice is searched for several times. */
+/** Number of bytes of a line with the card twice that are searched for several times. */
 const LOOK_BYTES = 65_536;
 
 export class LineScanner implements RegionSink {
   readonly #clock: LineClock;
   /** Number of matching parts of such lines. */
   longParts = 0;
-  /** Number of matching lines that have one time in the window and may have another outside it. */
+  /** Number of matching lines with one possible time in the window and another that may be outside. */
   doubtfulLines = 0;
   /** Number of lines that have the card only inside a longer number. */
   insideNumbers = 0;
@@ -50,7 +50,7 @@ export class LineScanner implements RegionSink {
     this.#clock = new LineClock(options);
   }
 
-  /** Whether nothing that follows can be in the window. */
+  /** Whether no further line can be in the window. */
   get isPast(): boolean {
     return this.#clock.isPast;
   }
@@ -102,7 +102,7 @@ export class LineScanner implements RegionSink {
     this.sink.line({ bytes, from, to: end, offset: offset + from, time });
   }
 
-  /** Whether the line has the card again, and more than one time: it may be several records, which are counted as one. */
+  /** Whether the line contains the card again, and more than one time: it may be several records, which are counted as one. */
   #isTwice(bytes: Buffer, from: number, to: number, at: number, isSeveral: boolean): boolean {
     if (this.options.matcher.next(bytes.subarray(0, to), at + 1) === -1) return false;
     return isSeveral || hasSeveralTimes(bytes.toString('latin1', from, Math.min(to, from + LOOK_BYTES)));

@@ -1,7 +1,6 @@
-// Scans one file from opening to closing, with the matcher and the sink of its caller: find-hits.ts or
-// trace-lines.ts.
-// Tries the fast way first; when it fails for this file (inflate.ts), the results are dropped and the file is scanned again the
-// careful way.
+// Scans one file from opening to closing, with the matcher and the sink of its caller: find-hits.ts or trace-lines.ts. Tries the
+// fast way first; when it fails for this file (inflate.ts), the results are dropped and the file is scanned again the careful
+// way.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { countWords } from '../../domain/words.ts';
@@ -29,11 +28,11 @@ import { WholeLines } from './whole-lines.ts';
 interface ScanJob<Sink extends LineSink> {
   readonly matcher: LineMatcher;
   begin(): Sink;
-  /** Drops a sink with wrong results, if that is more than to leave it. */
+  /** Discards a sink with wrong results, if it has data to remove. */
   forget?(sink: Sink): void;
 }
 
-/** Stops a scan, and takes its progress. */
+/** Stops a scan, and receives its progress. */
 export interface ScanControl {
   isStopped(): boolean;
   /** Reports the number of bytes read of the present file. */
@@ -66,7 +65,7 @@ export async function scanFile<Sink extends LineSink>(
     if (file === null) return vanished();
     return await scanOpened(file, task, query, control, job);
   } catch (error) {
-    // Hits cannot be stored, which is not a problem of the log file.
+    // A failure to store hits is not a problem of the log file.
     if (error instanceof CardpollError) throw error;
     if (isMissing(error)) return vanished();
     if (isDenied(error)) return failed('denied', 'permission denied');
@@ -80,7 +79,7 @@ const BLOCK_BYTES = 1_048_576;
 /** Other work of the thread (drawing progress, noticing Ctrl-C) gets a turn after this many bytes. */
 const TURN_BYTES = 4 * BLOCK_BYTES;
 
-/** What is not text is read so far: text may follow damaged data. */
+/** Data that is not text is read up to this length, because text may follow damaged data. */
 const MAX_SKIPPED_BYTES = 1_048_576;
 
 async function scanOpened<Sink extends LineSink>(
@@ -164,7 +163,7 @@ class Attempt {
   }
 
   async #read(): Promise<readonly FileProblem[]> {
-    // Most of many files are small.
+    // Small files get a small buffer, because there may be many.
     const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(BLOCK_BYTES, this.file.size)));
     for (let offset = 0; offset < this.file.size; offset += buffer.length) {
       const block = this.file.readAt(offset, buffer);
@@ -191,7 +190,7 @@ class Attempt {
     return goOn;
   }
 
-  /** Data is missing: what comes may be text again, where damage was taken for data. */
+  /** Data is missing: the next data may be text again, if damage was mistaken for data. */
   #goOnBehind(): void {
     this.#endLines();
     this.#isBegun = false;
@@ -202,7 +201,7 @@ class Attempt {
     this.#joined.endLines();
   }
 
-  /** Looks at the beginning of the data. A file truncated under its writer begins with a hole, which reads as NUL bytes. */
+  /** Examines the beginning of the data. A file truncated under its writer begins with a hole, which reads as NUL bytes. */
   #begin(block: Buffer): void {
     const start = block.findIndex((byte) => byte !== 0);
     if (start === -1) return;

@@ -1,5 +1,5 @@
-// Makes regions of whole lines of chunks of any size. Used by scan-file.ts, one a file and attempt. A chunk is passed on in place,
-// and only a line across a border is copied. Knows no matches and no times.
+// Turns chunks of any size into regions of whole lines. Used by scan-file.ts, one per file and attempt. A chunk is passed on in
+// place, and only a line across a border is copied. Knows no matches and no times.
 
 /** The lines buf[from, to); the last may lack its newline. Valid only during the call. */
 export interface Region {

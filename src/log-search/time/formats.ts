@@ -1,6 +1,6 @@
-// Every way to write a time that is read in logs, one row each, and what may follow a time. time-reader.ts reads by this table;
-// docs/log-search.md has an example of each. Patterns see the bytes of a line as latin1, so Chinese is spelled in
-// bytes, UTF-8 or GBK. A form that leaves out the year or the day is not in the table: its times would be guesses.
+// Every form of a time in logs that is read, one row each, and what may follow a time. time-reader.ts reads by this table;
+// docs/log-search.md has an example of each. Patterns see the bytes of a line as latin1, so Chinese is spelled in bytes, UTF-8 or
+// GBK. A form without the year or the day is not in the table: its times would be guesses.
 
 interface TimeFormat {
   readonly name: string;
@@ -21,7 +21,7 @@ const MONTH_CN = '(?:\xe6\x9c\x88|\xd4\xc2)';
 const DAY_CN = '(?:\xe6\x97\xa5|\xc8\xd5)';
 const AFTERNOON = '\xe4\xb8\x8b\xe5\x8d\x88|\xcf\xc2\xce\xe7';
 const HALF_CN = `\xe4\xb8\x8a\xe5\x8d\x88|\xc9\xcf\xce\xe7|${AFTERNOON}`;
-/** Languages and newer versions of Java put a blank that does not break, or a narrow one, before AM. */
+/** Languages and newer versions of Java put a non-breaking blank, or a narrow one, before AM. */
 const BLANK = '(?: |\xc2\xa0|\xe2\x80\xaf)';
 const HALF = `(?:${BLANK}?(?<half>[AaPp]\\.?${BLANK}?[Mm](?![A-Za-z])\\.?| ?(?:${HALF_CN})))?`;
 const FRACTION = '(?:[.,](?<fraction>\\d{1,9})|:(?<millis>\\d{3})(?!\\d))?';
@@ -92,7 +92,7 @@ export function isAfternoon(half: string): boolean {
   return PM.test(half);
 }
 
-/** What zones are called, and the hours from UTC that the name may mean. */
+/** Names of zones, and the hours from UTC that the name may mean. */
 const ZONE_NAMES: Readonly<Record<string, readonly number[]>> = {
   ...{ Z: [0], ZULU: [0], UTC: [0], GMT: [0], WET: [0], WEST: [1], CET: [1], CEST: [2], EET: [2], EEST: [3] },
   ...{
@@ -111,14 +111,14 @@ const ZONE_NAMES: Readonly<Record<string, readonly number[]>> = {
   ...{ PST: [-8, 8], PDT: [-7], IST: [5.5, 2, 1], BST: [1, 6], AST: [-4, 3], ADT: [-3, 4], GST: [4, -2] },
 };
 
-/** Words in capitals that follow times in logs and are no zones. Another one may be the name of a zone. */
+/** Words in capitals that follow times in logs and are not zones. Any other may be the name of a zone. */
 const NO_ZONES = new Set(
   'LOG INFO WARN ERR ERROR DEBUG DBG TRACE FATAL CRIT ALERT EMERG NOTE AUDIT FINE FINER PANIC INF WRN FTL TRC VRB GET POST PUT HEAD PATCH TCP UDP HTTP HTTPS SIM IMSI ICCID APN SMS CALL POLL START STOP CARD DATA TASK JOB API APP SYS NET DNS SSL TLS DONE FAIL INIT'.split(
     ' ',
   ),
 );
 
-/** Some write the minus sign or a dash instead of the hyphen, and .NET an escape in JSON instead of the plus sign. */
+/** Some programs write the minus sign or a dash instead of the hyphen, and .NET an escape in JSON instead of the plus sign. */
 const SIGN = '[+-]|\\\\u002[Bb]|\xe2\x88\x92|\xe2\x80[\x90-\x95]';
 const OFFSET = new RegExp(
   `^ ?[[(]?(?:(UTC|GMT|utc|gmt) ?)?(${SIGN})(\\d{1,2})(?::?(\\d\\d))?(?![\\d:]|[.,]\\d)`,
@@ -135,7 +135,7 @@ const OTHER_WORDS = new RegExp(
 /** Possible offsets in hours, or the name of a zone of the IANA database. */
 export type WrittenZone = readonly number[] | string;
 
-/** The zone that follows a time; null: none. `doubt`: what follows may belong to the time, and is not understood. */
+/** The zone after a time; null: none. `doubt`: the following text may belong to the time, and is not understood. */
 export function zoneAfter(rest: string): WrittenZone | null | 'doubt' {
   const offset = OFFSET.exec(rest);
   if (offset !== null) return hoursOf(offset);

@@ -1,6 +1,6 @@
-// Decides which time a line counts as: its own, or that of the record it continues, else none. Used by line-scanner.ts, one per
-// file. It looks back only when a hit needs it, and at most LOOK_BYTES: so each region leaves the lines of its last record to
-// the next one. Also notices, once per region, when the lines of a file that runs forwards are later than the window.
+// Decides the time of a line: its own, or that of the record it continues, otherwise none. Used by line-scanner.ts, one per file.
+// It looks back only when a hit needs it, and at most LOOK_BYTES, so each region leaves the lines of its last record to the next
+// one. Also notices, once per region, when the lines of a file that runs forwards are later than the window.
 import { continuesRecord, RecordWalk } from './record-lines.ts';
 import { type LineReading, MTIME_SLACK_MS, type TimeReader } from './time-reader.ts';
 import type { LineInstants } from './zone.ts';
@@ -11,12 +11,12 @@ export interface TimeSpan {
   readonly toMs: number;
 }
 
-/** The line has no time, or one that cannot be read. It is in no window, and sorted behind the others. */
+/** The line has no readable time. It is in no window, and is sorted after the others. */
 export const UNDATED: LineInstants = { ms: Number.POSITIVE_INFINITY, againMs: null };
 
 const NEWLINE = 0x0a;
 const LOOK_BYTES = 65_536;
-/** A few lines with wrong dates must not end a search: this many late lines in a row do. */
+/** A few lines with wrong dates must not end a search; this many late lines in a row do. */
 const LATE_LINES = 16;
 /** Maximum per region, so that at least two regions decide. */
 const LATE_LINES_A_REGION = 8;
@@ -26,12 +26,12 @@ export interface ClockOptions {
   readonly times: TimeReader;
   /** Lines after this instant are late; null: no line is late. */
   readonly stopPastMs: number | null;
-  /** Of the file: a time that is much later is that of a wrong clock. */
+  /** Modification time of the file: a much later time comes from a wrong clock. */
   readonly mtimeMs: number;
 }
 
 export class LineClock {
-  /** The lines of the record that is open at the end of the previous region; null: they are longer than is kept. */
+  /** The lines of the record that is open at the end of the previous region; null: longer than the stored length. */
   #open: Buffer | null = NONE;
   /** The last hit that continues a record of this region. */
   #asked: {
@@ -42,7 +42,7 @@ export class LineClock {
   /** Number of consecutive late lines at the end of the previous regions. */
   #lateLines = 0;
   #lastMs: number | null = null;
-  /** Regions that end later than the one before them, less those that end earlier. */
+  /** Number of regions that end later than the previous one minus those that end earlier. */
   #forwards = 0;
 
   constructor(private readonly options: ClockOptions) {}
@@ -98,7 +98,7 @@ export class LineClock {
     if (this.options.stopPastMs !== null) this.#countLate(buf, from, to, this.options.stopPastMs);
   }
 
-  /** Where the last record of the region starts; null: it has started before, or is longer than is kept. */
+  /** Start of the last record of the region; null: before the region, or further back than the stored length. */
   #lastRecord(buf: Buffer, from: number, to: number): number | null {
     for (let lineTo = to; lineTo > from && to - lineTo <= LOOK_BYTES; ) {
       const start = startOfLine(buf, lineTo - 1, from);

@@ -1,15 +1,15 @@
-// Which lines continue the record that began above them, and whose time is that of a line. A line that continues nothing is the
-// start of a record, and has its own time or none. A record of JSON or YAML over several lines has the time of its member above
-// the line; the time below, or of another record, is not that of the line. Used by line-clock.ts. Pure.
+// Decides which lines continue the record above them, and which time a line has. A line that continues no record starts one, and
+// has its own time or none. A record of JSON or YAML over several lines has the time of its member above the line; a time below,
+// or of another record, is not the line's. Used by line-clock.ts. Pure.
 import type { LineReading, TimeReader } from './time-reader.ts';
 
-/** A key in quotes, or an indented one with nothing but a time or a number behind it. */
+/** A key in quotes, or an indented key with only a time or a number after it. */
 const MEMBER =
   /^(?:[ \t]*(["'])[\w.@$-]{1,24}\1\s*:|[ \t]+[A-Za-z_@][\w.-]{0,23}:\s+["']?\d[\dT:.+Z -]*["']?\s*$)/;
-/** Without being indented. */
+/** Continues a record without indentation. */
 const CONTINUES = /^(?:at |Caused by\b|\.\.\. \d+ |[}\])]|\{\s*$)/;
 const MAY_CONTINUE: ReadonlySet<number> = new Set(Buffer.from(`aC.}]){"'`));
-/** A bracket alone, or an item of a list, opens a record: one of its own, unless the line above ends with a sign that it follows. */
+/** A bracket alone, or an item of a list, opens a separate record, unless the line above ends with a sign that it follows. */
 const OPENS_RECORD = /^[ \t]*[\]}]*,?\s*[[{]+\s*$/;
 const IS_ITEM = /^[ \t]+- /;
 const IS_OBJECT = /^[ \t]*\{\s*["'}]/;
@@ -21,7 +21,7 @@ const TAIL_BYTES = 8;
 export function continuesRecord(buf: Buffer, from: number, to: number): boolean {
   const first = buf[from];
   if (from >= to || first === 0x20 || first === 0x09 || first === 0x0d || first === 0x0a) return true;
-  // Most lines are known by their first bytes.
+  // The first bytes decide for most lines.
   if (first === undefined || !MAY_CONTINUE.has(first) || (first === 0x7b && buf[from + 1] === 0x22))
     return false;
   const head = headOf(buf, from, to);
@@ -37,7 +37,7 @@ export class RecordWalk {
 
   constructor(private readonly times: TimeReader) {}
 
-  /** undefined: the time is that of a line above this one. */
+  /** undefined: the time is in a line above this one. */
   back(buf: Buffer, from: number, to: number): Exclude<LineReading, undefined> | undefined {
     const isFirst = this.level === -1;
     if (this.#isOpened && !ANNOUNCES.test(buf.toString('latin1', Math.max(from, to - TAIL_BYTES), to)))

@@ -1,6 +1,6 @@
-// Finds the value of a time key in JSON and in key=value text, for time-reader.ts. The keys of an object itself are found
-// without parsing: strings are skipped and the depth is counted. Keys are compared without case and separators, so
-// `Timestamp`, `@timestamp` and `time_stamp` are one.
+// Finds the value of a time key in JSON and in key=value text, for time-reader.ts. The keys of an object itself are found without
+// parsing: strings are skipped and the depth is counted. Keys are compared without case and separators, so `Timestamp`,
+// `@timestamp` and `time_stamp` are equal.
 
 /** These name the time of a line. */
 const KEYS = new Set(
@@ -8,7 +8,7 @@ const KEYS = new Set(
     ' ',
   ),
 );
-/** These often name other things, and count when none of the others is there. */
+/** These often have another meaning, and count only without any of the others. */
 const WEAK_KEYS = new Set(['date', 't']);
 const LONGEST_KEY = 24;
 const LONGEST_VALUE = 128;
@@ -31,7 +31,7 @@ type Read<T> = (value: string) => KeyedTime<T>;
 
 type Rank = 'strong' | 'weak' | 'none';
 
-/** Logs have few keys. */
+/** Logs have few different keys, so their ranks are cached. */
 const MOST_RANKS = 1_000;
 const ranks = new Map<string, Rank>();
 
@@ -72,7 +72,7 @@ class Values<T> {
     return undefined;
   }
 
-  /** What there is when no key named the time. */
+  /** The time if no key named it. */
   rest(): KeyedTime<T> {
     if (this.#hasUnread) return 'unreadable';
     if (this.#weak !== undefined) return this.#weak;
@@ -81,7 +81,7 @@ class Values<T> {
   }
 }
 
-/** The time of the object that begins buf[from, to), by a key of its own, else by one of the objects in it. */
+/** The time of the object at the beginning of buf[from, to), by its own key, otherwise by one of its objects. */
 export function timeOfObject<T>(buf: Buffer, from: number, to: number, read: Read<T>): KeyedTime<T> {
   const values = new Values(read);
   let depth = 0;
@@ -133,7 +133,7 @@ export function timeByKey<T>(buf: Buffer, from: number, to: number, read: Read<T
   return values.rest();
 }
 
-/** The time of nested or escaped objects, if all that name one name the same. */
+/** The time of nested or escaped objects, if all their times are equal. */
 function timeInside<T>(buf: Buffer, from: number, to: number, read: Read<T>): KeyedTime<T> {
   let first: KeyedTime<T>;
   for (const [rank, value] of pairsIn(buf, from, to)) {
@@ -157,7 +157,7 @@ function endOfString(buf: Buffer, from: number, to: number): number {
   return Math.min(at, to);
 }
 
-/** The value behind a key, as text; of an object its seconds and nanoseconds, or its date. */
+/** The value after a key, as text; for an object its seconds and nanoseconds, or its date. */
 function valueAfter(buf: Buffer, from: number, to: number): string {
   let at = skipSpace(buf, from, to);
   if (buf[at] !== COLON) return '';

@@ -1,16 +1,18 @@
-// Reads the time that is written in a log line, by the table of formats.ts: the value of a time key of JSON or key=value text,
-// else a time that begins in the first characters. A time is read whole, with the zone, the half of the day and the year that
-// belong to it, or not at all. Called for lines with a hit and a few lines per chunk, not for all.
+// Reads the time in a log line, by the table of formats.ts: the value of a time key of JSON or key=value text, otherwise a time
+// that begins in the first characters. A time is read whole, with its zone, half of the day and year, or not at all. Called only
+// for lines with a hit and a few lines per chunk.
 import { formatsFor, isAfternoon, MONTHS, type WrittenZone, zoneAfter } from './formats.ts';
 import { isTimeKey, type KeyedTime, splitCells, timeByKey, timeOfObject } from './time-keys.ts';
 import { type LineInstants, type Zone, zoneNamed } from './zone.ts';
 
-/** `unreadable`: a time that is not understood, or which of several it is. `several`: the line has several records. */
+/** `unreadable`: a time that is not understood, or several without a clear one. `several`: the line has several records. */
 export type LineReading = KeyedTime<LineInstants>;
 
-/** A time of the line begins in its first characters: after a level, a bracket, a host. */
+/** A line's time begins within its first characters: after a level, a bracket, a host. */
 const LEADING = 40;
-/** Is skipped before them: a pod in brackets, the name of a container, what syslog writes, what an access log has before the time. */
+/**
+ * Skipped before them: a pod in brackets, the name of a container, syslog's prefix, the part of an access log before the time.
+ */
 const PREFIX =
   /^(?:\[[a-z][\w.-]*\/[\w./-]{1,120}\] +|(?:<\d+>)?[A-Z][a-z]{2} +\d{1,2} [\d:]{8} \S{1,100} [\w./-]{1,60}(?:\[\d+\])?: (?=\{")|\S{1,100} +\| +|(?:\S{1,100} ){1,5}(?=\[\d\d\/[A-Z][a-z]{2}\/\d{4}:))/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are written with.
@@ -20,10 +22,10 @@ const BEFORE = /^[\s\0\x1e]+/;
 const OPEN = 0x7b;
 const QUOTE = 0x22;
 const HEAD_BYTES = 320;
-/** So much of a line is searched for fields besides its time, and cells. */
+/** Number of bytes of a line that are searched for other fields, and cells. */
 const FIELDS_BYTES = 4_096;
 const AFTER_BYTES = 64;
-/** What has a time and is not when the line was logged. */
+/** Fields with a time that is not the time of logging. */
 const NO_EVENT = /activ|expir|birth|valid|until|renew|creat|\bdue\b|\bsince\b/i;
 const CLOCK_BEFORE = /\d:\d\d(?![\da-f])/i;
 const KEY_BEFORE = /([\w@.-]+)\\?["']?\s*=\s*\\?["'[(]?$/;
@@ -35,34 +37,37 @@ const IS_W3C = /^#Fields:.*\bdate[ \t]+time(?![\w-])/m;
 const IS_LOCAL = /^#Time Format: *Local/m;
 const GMT_OFFSET = /^#GMT-Offset: *([+-]\d\d:?\d\d)/m;
 
-/** Numbers and dates outside are no times of a log. */
+/** Earlier numbers and dates are not times of a log. */
 const FIRST_MS = Date.UTC(2000, 0);
 const LAST_MS = Date.UTC(2100, 0);
 /** Clocks differ, and copies may have the mtime of another zone. */
 export const MTIME_SLACK_MS = 36 * 3_600_000;
 
-/** The form of cardpoll's own lines is read without the table, in a tenth of the time. A later day may not exist. */
+/**
+ * The form of cardpoll's own lines, which is read without the table in a tenth of the time. A later day of the month may not
+ * exist.
+ */
 const RFC_3339 = /^\d{4}-\d\d-(?:0[1-9]|1\d|2[0-8])T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 const DIGITS_OF_DATE = /^20\d{12}(?:\d{3})?$/;
 const NUMBER = /^(?:\\?\/Date\()?(\d+(?:\.\d*)?(?:[eE]\+?\d+)?)(?:[+-]\d{4})?(?:\)\\?\/)?$/;
 
 interface Column {
   readonly separator: string;
-  /** -1: none of them has a time. */
+  /** -1: no column has a time. */
   readonly at: number;
 }
 
 /** Reads the times of one file. */
 export class TimeReader {
   #zone: Zone;
-  /** No number is a later time. */
+  /** A larger number is not a time. */
   readonly #lastNumberMs: number;
   /** The cell with the time, in a file whose first line names its columns. */
   #column: Column | null = null;
-  /** The line that is read. */
+  /** The current line. */
   #line: { readonly buf: Buffer; readonly from: number; readonly to: number } | null = null;
 
-  /** @param zone of times that say none. @param mtimeMs of the file; a number that is later is no time. */
+  /** @param zone for times without one. @param mtimeMs of the file; a number that means a later time is not a time. */
   constructor(zone: Zone, mtimeMs: number) {
     this.#zone = zone;
     this.#lastNumberMs = mtimeMs + MTIME_SLACK_MS;
@@ -72,7 +77,7 @@ export class TimeReader {
     return this.#zone;
   }
 
-  /** Looks at what the beginning of the file says about its times. */
+  /** Reads hints about its times from the beginning of the file. */
   begin(head: Buffer): void {
     const text = head.toString('latin1', skipBom(head, 0), FIELDS_BYTES);
     this.#column = columnIn(text.split(/\r?\n/, 1)[0] ?? '');
@@ -80,11 +85,11 @@ export class TimeReader {
     this.#zone = zoneNamed(GMT_OFFSET.exec(text)?.[1] ?? 'UTC');
   }
 
-  /** The time of the line buf[from, to); undefined: it has none. */
+  /** The time of the line buf[from, to); undefined: none. */
   read(buf: Buffer, from: number, to: number): LineReading {
     const start = skipBom(buf, from);
     this.#line = { buf, from: start, to };
-    // Most lines of JSON need no more, and the patterns below would take most of the time of a plan.
+    // Enough for most lines of JSON; the patterns below would take most of the time of a plan.
     if (buf[start] === OPEN && buf[start + 1] === QUOTE) return timeOfObject(buf, start, to, this.value);
     const head = buf.toString('latin1', start, Math.min(to, start + HEAD_BYTES));
     const plain = head.includes('\x1b') ? head.replace(COLOUR, '') : head;
@@ -128,7 +133,7 @@ export class TimeReader {
     return undefined;
   }
 
-  /** Cells of a table do not say what their times are, unless there is one only and it is the first cell. */
+  /** Cells of a table have no labels for their times, so a time counts only if it is the only one and in the first cell. */
   #isCell(head: string, at: number): boolean {
     const before = /[,;]["']?$/.test(head.slice(0, at));
     if (before) return true;
@@ -166,7 +171,7 @@ export class TimeReader {
     return undefined;
   }
 
-  /** A zone in a field of its own. */
+  /** A zone in a separate field. */
   #zoneBeside(): WrittenZone | null | 'doubt' {
     const [, value] = ZONE_FIELD.exec(this.#fields()) ?? [];
     return value === undefined ? null : (zoneAfter(value) ?? zoneAfter(` ${value}`) ?? 'doubt');
@@ -210,7 +215,7 @@ function epochToMs(digits: string): number | undefined {
   return value >= 1e17 && value < 1e20 ? Number(whole.slice(0, -6)) : undefined;
 }
 
-/** The wall-clock time as if it were UTC; null when there is no such day or time. */
+/** The wall-clock time as if it were UTC; null: no such day or time. */
 function wallOf(fields: Readonly<Record<string, string | undefined>>): number | null {
   const {
     year,
@@ -237,7 +242,7 @@ function wallOf(fields: Readonly<Record<string, string | undefined>>): number | 
   return date.getTime() + ((hours * 60 + m) * 60 + Math.min(s, 59)) * 1_000 + ms;
 }
 
-/** Null for what only looks like the name of a zone. */
+/** Null: the text only looks like the name of a zone. */
 function namedZone(name: string): Zone | null {
   try {
     return zoneNamed(name);
@@ -260,7 +265,7 @@ export function hasSeveralTimes(text: string): boolean {
   return new Set(text.match(DATE)).size > 1;
 }
 
-/** A time that is typed or configured, in the zone unless it says another; undefined when it is not one. */
+/** A typed or configured time, in the zone unless it names another; undefined: not a time. */
 export function parseTimeValue(text: string, zone: Zone): LineInstants | undefined {
   const time = new TimeReader(zone, Number.POSITIVE_INFINITY).value(text);
   return typeof time === 'object' ? time : undefined;

@@ -3,10 +3,10 @@ import type { TimeSpan } from './line-clock.ts';
 import { parseTimeValue } from './time-reader.ts';
 import { Zone } from './zone.ts';
 
-/** The end of a range that a time is typed for. */
+/** The end of the range for which a time is typed. */
 export type Edge = 'since' | 'until';
 
-/** What is accepted, for messages. */
+/** The accepted forms, for messages. */
 export const TYPED_TIMES =
   "2h for two hours ago (s, m, h, d), 02:00, today, yesterday, 'yesterday 22:00', 2026-02-01, '2026-02-01 10:00' or 2026-02-01T10:00:00+08:00";
 const UTC = new Zone('UTC');
@@ -18,10 +18,10 @@ const LOCAL = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d([.,]\d{1,9})?$/;
 const WHOLE = /^\d+(\.\d+)?$|^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d([.,]\d{1,9})?( ?[+-]\d\d(:?\d\d)?|[Zz])?$/;
 
 /**
- * Epoch milliseconds; null: not a time. A time of day is the last one that has passed. A day is its first instant. Times
- * without an offset are times of the zone.
+ * Epoch milliseconds; null: not a time. A time of day means its last occurrence. A day is its first instant. Times without an
+ * offset are times of the zone.
  *
- * @param edge which instant of a time that occurs twice, so that a range has all lines that it may mean
+ * @param edge which instant of a time that occurs twice is used, so that a range includes all possible lines
  */
 export function typedTime(text: string, zone: Zone, nowMs: number, edge: Edge): number | null {
   const ago = AGO.exec(text);

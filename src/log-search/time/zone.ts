@@ -5,11 +5,11 @@ import { CardpollError } from '../../platform/errors.ts';
 /** The instants that a time in a log may mean. */
 export interface LineInstants {
   readonly ms: number;
-  /** The second one, if it is a wall-clock time that occurs twice because clocks go back; else null. */
+  /** The second one, if it is a wall-clock time that occurs twice because clocks go back; otherwise null. */
   readonly againMs: number | null;
-  /** It is written with the name of a zone that has more than one meaning; one of them is the search's zone. */
+  /** The name of its zone is ambiguous; one of its meanings is the search's zone. */
   readonly isAmbiguous?: true;
-  /** It is the time of the record that the line continues. */
+  /** The time belongs to the record that the line continues. */
   readonly isContinued?: true;
 }
 
@@ -59,8 +59,8 @@ export class Zone {
   }
 
   /**
-   * The instants of a wall-clock time, given as if it were UTC: two of a time that occurs twice (clocks go back). One that
-   * never occurs (clocks go forward) uses the offset before the change.
+   * The instants of a wall-clock time, given as if it were UTC: two for a time that occurs twice (clocks go back). One that never
+   * occurs (clocks go forward) uses the offset before the change.
    */
   instantsOf(wallMs: number): LineInstants {
     const before = this.offsetAt(wallMs - DAY_MS);
@@ -75,7 +75,7 @@ export class Zone {
 
   /**
    * No wall-clock time that means an instant up to this one, by its first occurrence, can mean a later one than this. Most
-   * instants are returned unchanged; one whose wall-clock time occurs twice is moved on by the change of the clocks.
+   * instants are returned unchanged; one whose wall-clock time occurs twice is moved forward by the change of the clocks.
    */
   latest(epochMs: number): number {
     const { ms, againMs } = this.instantsOf(epochMs + this.offsetAt(epochMs));
@@ -98,7 +98,7 @@ export class Zone {
     return { fromMs: this.instantsOf(wallMs).ms, toMs: this.instantsOf(wallMs + DAY_MS).ms };
   }
 
-  /** Intl has no name for what POSIX lets TZ be, as EST5: such a zone is called by what it is in winter and in summer. */
+  /** Intl has no name for zones that POSIX allows in TZ, such as EST5: they are named by their offsets in winter and summer. */
   #offsets(): string {
     const [january, july] = [0, 6].map((month) => this.format(Date.UTC(2026, month)).slice(-'+00:00'.length));
     return `local ${january}/${july}`;
@@ -116,7 +116,7 @@ export class Zone {
 
 const zones = new Map<string | null, Zone>();
 
-/** One zone of a name serves many files. @throws CardpollError as of the constructor. */
+/** Zones are cached by name, for many files. @throws CardpollError like the constructor. */
 export function zoneNamed(name: string | null): Zone {
   const zone = zones.get(name) ?? new Zone(name);
   zones.set(name, zone);

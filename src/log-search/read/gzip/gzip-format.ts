@@ -1,4 +1,4 @@
-// The framing of gzip (RFC 1952): headers, trailers and finding the next member behind damage. No inflating here.
+// The framing of gzip (RFC 1952): headers, trailers and the search for the next member after damage. No inflating here.
 import { createRequire } from 'node:module';
 import * as zlib from 'node:zlib';
 import type { FileWindow } from '../file-bytes.ts';
@@ -23,18 +23,18 @@ export function isGzip(head: Buffer): boolean {
   return head.length >= 2 && head[0] === 0x1f && head[1] === 0x8b;
 }
 
-/** Whether a file that does not begin as gzip does was gzip once: its name says so, and it is (almost) empty or not text. */
+/** Whether a file without the gzip magic was gzip: its name says so, and it is (almost) empty or not text. */
 export function wasGzip(head: Buffer, path: string): boolean {
   return /\.gz$/i.test(path) && (head.length < 2 || !isText(head));
 }
 
-/** The length of the member header at `offset`; `cut` when the file ends before it does. */
+/** The length of the member header at `offset`; `cut` when the file ends inside it. */
 export function readHeader(file: FileWindow, offset: number): number | 'cut' | 'none' {
   const usual = parseHeader(file.all(offset, USUAL_HEADER_BYTES));
   return usual === 'cut' ? parseHeader(file.all(offset, MAX_HEADER_BYTES)) : usual;
 }
 
-/** `cut`: the bytes end before the header does. */
+/** `cut`: the bytes end inside the header. */
 function parseHeader(bytes: Buffer): number | 'cut' | 'none' {
   const magic = [0x1f, 0x8b, 8];
   const known = bytes.subarray(0, 3);
@@ -82,8 +82,8 @@ type Crc32 = (data: Buffer, previous: number) => number;
 let loadedCrc32: Crc32 | undefined;
 
 /**
- * The CRC-32 of a trailer: continues `previous` (0 at the start) with `data`. By `@node-rs/crc32` where it
- * is installed: 12 ms for 156 MB of logs, where `zlib.crc32` takes 31 ms.
+ * The CRC-32 of a trailer: continues `previous` (0 at the start) with `data`. Uses `@node-rs/crc32` if it is installed: 12 ms for
+ * 156 MB of logs, where `zlib.crc32` takes 31 ms.
  */
 export function crc32(data: Buffer, previous: number): number {
   loadedCrc32 ??= loadCrc32();

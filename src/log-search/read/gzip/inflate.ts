@@ -1,6 +1,6 @@
-// Inflates a gzip file with any number of members and any damage, and reports its problems. Used by scan-file.ts. All data
-// that can be inflated is passed on; after damage it looks for the next member. The fast libraries report too little about
-// errors and ends, so a member that they inflate counts only when its trailer (checksum and length) follows its end.
+// Inflates a gzip file with any number of members and any damage, and reports its problems. Used by scan-file.ts. All data that
+// can be inflated is passed on; after damage it searches for the next member. The fast libraries report errors and ends
+// incompletely, so a member that they inflate counts only when its trailer (checksum and length) follows its end.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FileProblem, InflateChoice, NoticeCode } from '../../model.ts';
 import { type FileBytes, FileWindow } from '../file-bytes.ts';
@@ -16,11 +16,11 @@ const WANTED_OUTPUT_BYTES = OUTPUT_BYTES / 2;
 const SLICES_A_TURN = 64;
 const SEARCH_BYTES = 1_048_576;
 
-/** Where inflated data goes. */
+/** Receives the inflated data. */
 interface InflateSink {
   /** The next data; valid only during the call. Returns false to stop. */
   data(chunk: Buffer): boolean;
-  /** Whether to stop; asked while there is no data to pass on for long. */
+  /** Whether to stop; called while there is no data to pass on for a long time. */
   isStopped(): boolean;
   /** Data is missing here: the next data does not continue the previous one. */
   gap(): void;
@@ -45,16 +45,16 @@ export async function inflateFile(
   return [...walk.problems].map(([code, detail]) => ({ code, detail }));
 }
 
-/** How the data of a member ended; `cut`: with the file. */
+/** How the data of a member ended; `cut`: at the end of the file. */
 interface MemberEnd {
   readonly state: 'ended' | 'cut' | 'failed' | 'stopped';
-  /** The last slice, and how much of it belonged to the member; null when that is not known. */
+  /** The last slice, and how many of its bytes belonged to the member; null: unknown. */
   readonly offset: number;
   readonly bytes: number;
   readonly endsAt: number | null;
 }
 
-/** Goes from member to member. */
+/** Visits the members one after the other. */
 class MemberWalk {
   /** The first problem of each code. */
   readonly problems = new Map<NoticeCode, string>();
@@ -62,7 +62,7 @@ class MemberWalk {
   readonly #window: FileWindow;
   #offset = 0;
   #slices = 0;
-  /** Of the data of the present member. */
+  /** Checksum of the current member's data. */
   #crc = 0;
   #length = 0;
 
@@ -108,7 +108,7 @@ class MemberWalk {
     if (fast) throw new Unverified();
     if (end.state === 'cut') this.#problem('truncated', 'gzip data ends too early or is still being written');
     this.sink.gap();
-    // A member that was cut off is inflated into the member after it.
+    // The data of a cut-off member ran into the next member.
     return this.#findNext(this.#offset + 1);
   }
 
@@ -134,8 +134,8 @@ class MemberWalk {
   }
 
   /**
-   * Streams drop the output of the write that fails: then the member is inflated again, and its last slice byte by byte, so
-   * that only data behind the damage is lost.
+   * Streams drop the output of a failing write, so the member is inflated again, with its last slice byte by byte: only data
+   * after the damage is lost.
    */
   async #feedStream(start: number, emit: Emit): Promise<MemberEnd> {
     const end = await this.#feed(new StreamInflater(emit), start);
@@ -151,7 +151,7 @@ class MemberWalk {
     return failed;
   }
 
-  /** Checks the trailer of the data from `start` on, and goes behind it. @returns false at the end. */
+  /** Checks the trailer of the data from `start` on, and moves past it. @returns false at the end. */
   async #checkTrailer(
     start: number,
     { offset, bytes, endsAt }: MemberEnd,
@@ -168,14 +168,14 @@ class MemberWalk {
       return false;
     }
     this.#problem('crc_mismatch', `checksum or length at byte ${at} does not fit the data`);
-    // Cut off, and by chance it ended within the member after it, or its trailer would be that member's beginning.
+    // The member was cut off, and by chance ended inside the next one, or its trailer would be that member's beginning.
     if (await this.#findNext(start, this.#offset)) this.sink.gap();
     return true;
   }
 
   /**
-   * Finds the trailer of a member that ended somewhere in its last slice. A trailer after another header belongs to
-   * another member with the same data.
+   * Finds the trailer of a member that ended somewhere in its last slice. A trailer after another header belongs to another
+   * member with the same data.
    */
   #findTrailer(trailer: Buffer, offset: number, bytes: number): number {
     const slice = this.#window.all(offset, bytes + trailer.length);
@@ -198,7 +198,7 @@ class MemberWalk {
     return false;
   }
 
-  /** Goes to the next member that begins between the two offsets, if there is one. */
+  /** Moves to the next member that begins between the two offsets, if there is one. */
   async #findNext(from: number, until = this.file.size): Promise<boolean> {
     for await (const { at, bytes } of this.#blocks(from, SEARCH_BYTES - HEADER_BYTES + 1)) {
       if (at >= until) return false;
@@ -211,7 +211,7 @@ class MemberWalk {
     return false;
   }
 
-  /** The file from `from` on in blocks of SEARCH_BYTES, `step` apart, until it ends or the sink wants no more. */
+  /** The file from `from` on in blocks of SEARCH_BYTES, `step` apart, until it ends or the sink stops. */
   async *#blocks(from: number, step: number): AsyncGenerator<{ at: number; bytes: Buffer }> {
     const room = Buffer.allocUnsafe(SEARCH_BYTES);
     for (let at = from; at < this.file.size && !this.sink.isStopped(); at += step) {

@@ -1,7 +1,7 @@
-// Inflates raw deflate data, slice by slice. Used by inflate.ts. The fast libraries are synchronous, so that a thread only
-// inflates and searches; all need a test: one may be missing or not built, the other is internal to Node, which may change
-// it. The streams of node:zlib are slower, but documented, and report errors. Inflating and checking 156 MB of JSON logs on one thread took
-// 108 ms by the handle of node:zlib, 139 ms by zlib-sync and 177 ms by the streams.
+// Inflates raw deflate data, slice by slice. Used by inflate.ts. The fast libraries are synchronous, so a thread only inflates
+// and searches; each is tested first, because one may be missing or not built, and the other is internal to Node, which may
+// change it. The streams of node:zlib are slower, but documented, and report errors. Inflating and checking 156 MB of JSON logs
+// on one thread took 108 ms by the handle of node:zlib, 139 ms by zlib-sync and 177 ms by the streams.
 
 import { createRequire } from 'node:module';
 import { constants, createInflateRaw, deflateRawSync, type InflateRaw } from 'node:zlib';
@@ -14,10 +14,10 @@ type InflateState = 'open' | 'ended' | 'failed' | 'stopped';
 export interface Inflater {
   /**
    * Inflates a slice of the stream.
-   * @returns `ended` when the stream ended in this slice, or in the one before.
+   * @returns `ended` when the stream ended in this slice, or in the previous one.
    */
   push(slice: Buffer): InflateState | Promise<InflateState>;
-  /** How many bytes of the last slice belonged to the stream; null when the library does not report it. */
+  /** Number of bytes of the last slice that belonged to the stream; null: the library does not report it. */
   readonly endsAt: number | null;
   close(): void;
 }
@@ -76,7 +76,7 @@ function loadedLibrary(choice: InflateChoice): LoadedLibrary | null {
   return library;
 }
 
-/** Null when the library is not installed, or fails a test of all that inflate.ts needs, also after an error. */
+/** Null when the library is not installed, or fails a test of everything that inflate.ts needs, including after an error. */
 function tryOut(load: () => MakeInflater): MakeInflater | null {
   try {
     const library = load();
@@ -108,7 +108,7 @@ function canFail(library: MakeInflater): boolean {
   return state === 'failed';
 }
 
-/** What nodeLibrary uses of a stream. */
+/** The internals of a stream that nodeLibrary uses. */
 interface Internals {
   /** After a write: free bytes of the output, remaining bytes of the input. */
   readonly _writeState: Uint32Array;
@@ -124,13 +124,13 @@ interface Internals {
 }
 
 /**
- * The handle inside a stream of node:zlib: the same native code, without the thread pool and the copies of the stream. Node
- * has had it since its first versions but does not document it, so it is tested, and inflate.ts accepts no member with a
- * wrong checksum.
+ * The handle inside a stream of node:zlib: the same native code, without the thread pool and the copies of the stream. Node has
+ * had it since its first versions but does not document it, so it is tested, and inflate.ts accepts no member with a wrong
+ * checksum.
  */
 function nodeLibrary(): MakeInflater {
   const output = Buffer.allocUnsafe(OUTPUT_BYTES);
-  // Making a stream costs more than a small member does.
+  // Creating a stream costs more than inflating a small member.
   let spare: Internals | null = null;
   return (emit) => {
     const stream = spare ?? (createInflateRaw() as unknown as Internals);
@@ -185,8 +185,8 @@ const WORTHWHILE_BYTES = 131_072;
 const MAX_INFLATERS = 300;
 
 /**
- * Whether zlib-sync may end this process. Built with the headers of Node 24.19 and later, it aborts while its objects are
- * collected as garbage (nodejs/node issue 65446), in worker threads and forks above all: no try-out can see that.
+ * Whether zlib-sync may end this process. Built with the headers of Node 24.19 and later, it aborts when its objects are
+ * garbage-collected (nodejs/node issue 65446), mostly in worker threads and forks, which no test at loading can detect.
  */
 function zlibSyncAborts(): boolean {
   return Number.parseInt(process.versions.node, 10) >= 24;
@@ -221,7 +221,7 @@ function zlibSyncLibrary(): MakeInflater {
 
 const BEFORE_THE_START = Buffer.alloc(32_768);
 
-/** A stream of node:zlib. All data that it emits is right, also when it fails. */
+/** A stream of node:zlib. All emitted data is correct, even if it fails later. */
 export class StreamInflater implements Inflater {
   reason = '';
   readonly #stream: InflateRaw;
