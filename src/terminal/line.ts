@@ -1,9 +1,9 @@
-// Text in the columns of a terminal: made harmless, cut to fit, filled up with blanks, and broken into lines at its
-// words. Used by tables and sentences here, and by the dashboard.
+// Text in the columns of a terminal: made harmless, cut to fit, padded with blanks, and wrapped at words. Used by tables and
+// sentences here, and by the dashboard.
 import { plainText } from '../domain/plain-text.ts';
 import { widthOf } from './width.ts';
 
-/** Text in one tone. What a tone looks like is up to the printer. */
+/** Text in one tone. The printer decides how a tone looks. */
 export interface Toned<Tone> {
   readonly text: string;
   readonly tone?: Tone | undefined;
@@ -14,7 +14,7 @@ export function lineWidth(line: readonly Toned<unknown>[]): number {
   return line.reduce((sum, { text }) => sum + widthOf(text), 0);
 }
 
-/** The line as it may be shown: harmless, and cut with an ellipsis where it is wider than the columns. */
+/** The line in a displayable form: harmless, and cut with an ellipsis if it is wider than the columns. */
 export function fitted<Tone>(line: readonly Toned<Tone>[], columns: number): readonly Toned<Tone>[] {
   const safe = line.map(({ text, tone }) => ({ text: plainText(text), tone }));
   if (lineWidth(safe) <= columns) return safe;
@@ -30,7 +30,7 @@ export function fitted<Tone>(line: readonly Toned<Tone>[], columns: number): rea
   return kept;
 }
 
-/** Fitted, and filled up with blanks. */
+/** Fitted, and padded with blanks. */
 export function padded<Tone>(
   line: readonly Toned<Tone>[],
   columns: number,
@@ -52,13 +52,13 @@ function beginning(text: string, columns: number): string {
   return kept;
 }
 
-/** Lines no wider than `columns`. A word that is wider is broken over lines of its own. */
+/** Lines no wider than `columns`. A word that is wider is broken over several lines. */
 export function wordWrap(text: string, columns: number): string[] {
   const words = text.split(' ').flatMap((word) => broken(word, columns));
   return flow(words, ' ', columns);
 }
 
-/** As many parts a line as fit, none broken. */
+/** Puts as many parts on a line as fit, without breaking any. */
 export function flow(parts: readonly string[], gap: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -88,7 +88,7 @@ function broken(word: string, columns: number): string[] {
   return parts;
 }
 
-/** Made where a text is cut: it takes 8 ms. */
+/** Created on the first cut, because that takes 8 ms. */
 let segmenter: Intl.Segmenter | null = null;
 
 function graphemesOf(text: string) {

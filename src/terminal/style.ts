@@ -1,5 +1,5 @@
-// How values look: formatted for people, with or without a terminal, and plain in records for programs. Colours go through
-// the one shared chalk instance.
+// Formats values: for people, with or without a terminal, and plain in records for programs. Colours use the one shared chalk
+// instance.
 
 import type { ChalkInstance } from 'chalk';
 import type { Health } from '../domain/health.ts';
@@ -16,9 +16,9 @@ export interface Cell extends Toned<Colour> {
 }
 
 const NOTHING = '-';
-/** Of a share after the point. */
+/** Decimals of a share. */
 const MOST_DIGITS = 6;
-/** What a state looks like everywhere: commands and the dashboard show the symbol, a word, and both in the colour. */
+/** The look of a state everywhere: commands and the dashboard show the symbol, a word, and both in the colour. */
 const SIGNS = {
   good: ['●', 'green'],
   warning: ['▲', 'yellow'],
@@ -36,28 +36,28 @@ export function signed(sign: Sign, word = ''): Cell {
 
 const HEALTH_SIGNS: Record<Health, Sign> = { normal: 'good', warning: 'warning', alert: 'bad' };
 
-/** In the colour of its sign. @param word the symbol alone where it is empty. */
+/** In the colour of its sign. @param word empty: only the symbol. */
 export function healthSigned(health: Health, word: string = health): Cell {
   return signed(HEALTH_SIGNS[health], word);
 }
 
-/** How much room there is. */
+/** The available room. */
 export interface Layout {
-  /** For lists, in columns; null: as many as the table takes, so that no value is cut. */
+  /** For lists, in columns; null: unlimited, so that no value is cut. */
   readonly columns: number | null;
-  /** For the one table of a summary, whose text has the width below; null: as many as the table takes. */
+  /** For the one table of a summary, whose text has the width below; null: unlimited. */
   readonly summaryColumns: number | null;
   /** For sentences. */
   readonly textColumns: number;
 }
 
-/** For a terminal that does not know its size, and for text without a terminal. */
+/** For a terminal without a known size, and for text without a terminal. */
 export const USUAL_SIZE = { columns: 80, rows: 24 } as const;
 const PLAIN: Layout = { columns: null, summaryColumns: null, textColumns: USUAL_SIZE.columns };
-/** In front of all lines of a sentence but the first. */
+/** Before all lines of a sentence except the first. */
 export const INDENT = '  ';
 
-/** `terminal` and `text` are for people, who look now or later; `records` is for programs. */
+/** `terminal` and `text` are for people, who read now or later; `records` is for programs. */
 export type Look = 'terminal' | 'text' | 'records';
 
 export class Style {
@@ -68,7 +68,7 @@ export class Style {
     readonly layout: Layout = PLAIN,
   ) {}
 
-  /** Not records for programs: headers, grouped digits, symbols, sentences. */
+  /** True for headers, grouped digits, symbols and sentences; false for records. */
   get forPeople(): boolean {
     return this.look !== 'records';
   }
@@ -78,7 +78,7 @@ export class Style {
     return { text, tone: colour };
   }
 
-  /** @param digits after the point. @param most as many where the value has them: enough to tell it from its bound. */
+  /** @param digits decimals. @param most up to this many if the value has them, to distinguish it from its bound. */
   number(value: number | null, digits = 0, most = digits): Cell {
     if (value === null) return { text: NOTHING, align: 'right' };
     const text = this.forPeople
@@ -92,7 +92,7 @@ export class Style {
     return this.number(value === null || !this.forPeople ? value : percentDown(value, 1), 1, MOST_DIGITS);
   }
 
-  /** A number that is a name. Its digits are never grouped. */
+  /** A number used as a name. Its digits are never grouped. */
   id(value: number | string | null): Cell {
     return { ...this.text(value), align: 'right' };
   }
@@ -114,20 +114,20 @@ export class Style {
     return isEstimated && this.forPeople ? { ...cell, text: `~${cell.text}` } : cell;
   }
 
-  /** Relative on a terminal only: a mail or a file is read later. @param value RFC 3339. */
+  /** Relative only on a terminal, because a mail or a file is read later. @param value RFC 3339. */
   time(value: string | null): Cell {
     if (value === null) return { text: NOTHING };
     if (this.look !== 'terminal') return { text: value };
     return { text: relativeTime(value, this.nowMs) };
   }
 
-  /** How long something has lasted, on a terminal only; null: as it is stored. @param since RFC 3339 */
+  /** How long a state has lasted; null: no start, or no terminal, where the time itself is shown. @param since RFC 3339 */
   lasting(since: string | null): string | null {
     if (since === null || this.look !== 'terminal') return null;
     return span(Math.max(0, Math.round((this.nowMs - Date.parse(since)) / 1_000)));
   }
 
-  /** The time of what is repeated all the time; yellow where the last was more than 5 s ago. */
+  /** The time of a frequently repeated event; yellow if the last was more than 5 s ago. */
   heartbeat(value: string): Cell {
     return { ...this.time(value), tone: this.nowMs - Date.parse(value) > 5_000 ? 'yellow' : undefined };
   }
@@ -154,7 +154,7 @@ export class Style {
   }
 }
 
-/** What of the process decides how its output looks. */
+/** The parts of the process that decide the look of its output. */
 interface Screen {
   readonly stdout: { readonly isTTY?: boolean; readonly columns?: number };
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -173,7 +173,7 @@ export async function styleFor(io: Screen, format: 'table' | 'wide' | 'tsv' = 't
   const textColumns = room ?? USUAL_SIZE.columns;
   const [columns, summaryColumns] = format === 'wide' ? [null, null] : [room, textColumns];
   const layout = { columns, summaryColumns, textColumns };
-  // `watch` shows the text now, and gives its width.
+  // `watch` shows the text immediately, and sets its width.
   return new Style(room === null ? 'text' : 'terminal', io.clock.now(), chalk, layout);
 }
 
@@ -188,7 +188,7 @@ const SYMBOL = /[●▲▼✖■◆▸…←→↑↓─│╭╮╰╯▏▁-�
 const UPPER_DOTS = 0x1b;
 const LOWER_DOTS = 0xe4;
 
-/** Our own symbols as ASCII, each in as many columns, where the locale has nothing else. Names stay as they are. */
+/** Replaces our own symbols by ASCII, in as many columns, if the locale has no others. Names stay unchanged. */
 export function inLocale(text: string, { env }: Pick<Screen, 'env'>): string {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   return /^(C|POSIX)$/i.test(locale)
@@ -202,13 +202,13 @@ function dotsOf(braille: string): string {
   return (bits & LOWER_DOTS) === 0 ? "'" : ':';
 }
 
-/** The width that a program which shows our output on its own screen has set, such as watch; null: none. */
+/** The width that a program such as watch has set for its own screen; null: none. */
 function columnsOf({ env }: Screen): number | null {
   const columns = Number(env.COLUMNS);
   return Number.isInteger(columns) && columns > 0 ? columns : null;
 }
 
-/** A sentence broken at its words. @param before is printed in front of it, unchanged. */
+/** A sentence wrapped at its words. @param before printed before it, unchanged. */
 export function sentenceLines(text: string, { layout }: Style, before = ''): string[] {
   const said = before.trimStart();
   const blanks = before.slice(0, before.length - said.length);
@@ -217,13 +217,13 @@ export function sentenceLines(text: string, { layout }: Style, before = ''): str
   return lines.map((line, index) => `${index === 0 ? blanks : INDENT}${line}`);
 }
 
-/** The same after a label in a colour of its own. */
+/** The same after a label in a separate colour. */
 export function labelledLines(label: Cell, gap: string, text: string, style: Style): string[] {
   const [first = '', ...more] = sentenceLines(text, style, `${label.text}${gap}`);
   return [`${style.paint(label.text, label.tone)}${first.slice(label.text.length)}`, ...more];
 }
 
-/** A command to type, on one line, so that it can be copied. @param command null: there is none, and no line. */
+/** A command to run, on one line, so that it can be copied. @param command null: no command, and no line. */
 export function commandLines(command: string | null, colour: Colour, style: Style): string[] {
   return command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, colour)}`];
 }
@@ -233,7 +233,7 @@ export function exactText(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 20 });
 }
 
-/** `1, 2, 3`; of more than twenty, the number of the others. */
+/** `1, 2, 3`; for more than twenty, with the number of the others. */
 export function someIds(ids: readonly number[]): string {
   const more = ids.length > 20 ? ` and ${ids.length - 20} more` : '';
   return `${ids.slice(0, 20).join(', ')}${more}`;
@@ -243,7 +243,7 @@ export function enabledWord(isEnabled: boolean): string {
   return isEnabled ? 'enabled' : 'disabled';
 }
 
-/** Digits of a rate or a duration after the point: as many as it takes to tell a low one from 0. */
+/** Decimals of a rate or a duration: as many as are needed to distinguish a low one from 0. */
 export function digitsOf(value: number): number {
   if (value <= 0 || value >= 9.95) return 0;
   return value < 0.095 ? Math.max(2, Math.ceil(-Math.log10(value))) : 1;

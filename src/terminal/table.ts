@@ -1,5 +1,5 @@
-// Tables: aligned columns under a header, on a terminal as many as it has room for; as text for commands, as lines that the
-// dashboard paints; or one record a line with all values, separated by tabs. None has borders.
+// Tables: aligned columns under a header, on a terminal as many as fit; as text for commands, as lines that the dashboard paints;
+// or one record per line with all values, separated by tabs. None has borders.
 import { fitted, lineWidth, padded, type Toned } from './line.ts';
 import { type Cell, type Colour, type Style, sentenceLines } from './style.ts';
 import { widthOf } from './width.ts';
@@ -7,11 +7,11 @@ import { widthOf } from './width.ts';
 export interface ColumnRules {
   readonly align?: 'right' | undefined;
   /**
-   * Where there is too little room, the column with the lowest number is left out first; of equal ones the right one.
-   * A column without a number stays.
+   * With too little room, the column with the lowest number is omitted first; of equal ones the right one. A column without a
+   * number stays.
    */
   readonly drop?: number | undefined;
-  /** Its values may be cut to this width, in columns of the terminal. Without it they are never cut. */
+  /** Its values may be cut to this width, in columns of the terminal. Absent: never cut. */
   readonly least?: number | undefined;
 }
 
@@ -24,17 +24,17 @@ interface Need {
 const GAP = 2;
 
 /**
- * Lays cells out in aligned columns: leaves out whole columns until the table fits, and cuts those that may be cut.
+ * Lays cells out in aligned columns: omits whole columns until the table fits, and cuts those that may be cut.
  * @param cells by row. The first row is the header, and a column is never narrower than its header.
- * @param columns null: as many as the table takes.
- * @returns a line for each row, cut at its end where the columns that stay have too little room.
+ * @param columns null: unlimited.
+ * @returns a line for each row, cut at its end if the remaining columns have too little room.
  */
 export function layTable<Tone>(
   rules: readonly ColumnRules[],
   cells: ReadonlyArray<ReadonlyArray<readonly Toned<Tone>[]>>,
   columns: number | null,
 ) {
-  // Cells are measured as they are shown: string-width counts a control sequence as nothing as long as it is complete.
+  // Cells are measured in their displayed form: string-width counts a complete control sequence as zero columns.
   const rows = cells.map((row) => row.map((cell) => fitted(cell, Number.POSITIVE_INFINITY)));
   const needs = rules.map(({ least, drop }, at): Need => {
     const [header = 0, ...values] = rows.map((row) => lineWidth(row[at] ?? []));
@@ -54,7 +54,7 @@ export function layTable<Tone>(
   return { lines, isHidden: widths.map((width) => width === 0) };
 }
 
-/** @returns the width of each column; 0 for one that is left out. The first always stays. */
+/** @returns the width of each column; 0 for an omitted one. The first always stays. */
 function fittingWidths(needs: readonly Need[], columns: number): number[] {
   const widths = needs.map(({ least }) => least);
   widths[0] = Math.min(widths[0] ?? 0, Math.max(1, columns));
@@ -75,7 +75,7 @@ function leftOutFirst(needs: readonly Need[]): [at: number, drop: number][] {
     .sort(([a, dropA], [b, dropB]) => (dropA === dropB ? b - a : dropA - dropB));
 }
 
-/** Gives spare room to the columns that are cut, beginning with the one that is cut least. */
+/** Gives spare room to the cut columns, beginning with the one that is cut least. */
 function widened(needs: readonly Need[], widths: readonly number[], spare: number): number[] {
   const wider = [...widths];
   const cut = [...needs.entries()]
@@ -90,13 +90,13 @@ function widened(needs: readonly Need[], widths: readonly number[], spare: numbe
   return wider;
 }
 
-/** Columns without `drop` are left out last. */
+/** Columns without `drop` are omitted last. */
 export interface Column<Row> extends Pick<ColumnRules, 'drop' | 'least'> {
   readonly header: string;
   readonly cell: (row: Row) => Cell;
 }
 
-/** Texts of a column without `least` may be cut to this. Numbers are not cut, because that makes other numbers of them. */
+/** Texts of a column without `least` may be cut to this. Numbers are not cut, because a cut number is a wrong number. */
 const A_WORD = 12;
 const LAST = Number.POSITIVE_INFINITY;
 
@@ -124,7 +124,7 @@ export function paintedLines(lines: ReadonlyArray<readonly Toned<Colour>[]>, sty
   return textOf(painted.map((line) => line.trimEnd()));
 }
 
-/** @param cells those of one row are enough to tell which columns are numbers. */
+/** @param cells one row is enough to detect the columns of numbers. */
 export function columnRules<Row>(
   columns: readonly Column<Row>[],
   cells: ReadonlyArray<readonly Cell[]>,
@@ -135,14 +135,14 @@ export function columnRules<Row>(
   });
 }
 
-/** Names the columns that were left out, so that the reader knows of them. */
+/** Names the omitted columns, so that the reader knows about them. */
 function hiddenNote(hidden: readonly string[], style: Style): string[] {
   if (hidden.length === 0) return [];
   const note = sentenceLines(`-o wide also shows ${hidden.join(', ')}`, style);
   return note.map((line) => style.paint(line, 'dim'));
 }
 
-/** The columns of a table, whose cells look as the style says. */
+/** The columns of a table, with cells in the given style. */
 export type ColumnsOf<Row> = (style: Style) => readonly Column<Row>[];
 
 type ListTable<Item> = (items: readonly Item[], style: Style) => string;
@@ -162,7 +162,7 @@ export function ofItems<Item>(table: ListTable<Item>) {
   return ({ items }: { readonly items: readonly Item[] }, style: Style) => table(items, style);
 }
 
-/** A sentence for people where the object, as it was before, would say what is not so any more. */
+/** A sentence for people, if the table of the former object would show outdated values. */
 export function ofGone<Item>(sentence: string, table: ListTable<Item>) {
   return (item: Item, style: Style) => (style.forPeople ? `${sentence}\n` : table([item], style));
 }
@@ -187,7 +187,7 @@ export function renderFields(fields: readonly Field[], style: Style): string {
   );
 }
 
-/** One record of a list that is no table. */
+/** One record of a list that is not a table. */
 export function recordLine(values: readonly (string | null)[], style: Style): string {
   return `${values.map((value) => style.text(value).text).join('\t')}\n`;
 }

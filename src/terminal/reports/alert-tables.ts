@@ -1,4 +1,4 @@
-// Alert rules and fired alerts as tables. Used by the alerts commands and the dashboard. Shows what the API says.
+// Alert rules and fired alerts as tables. Used by the alerts commands and the dashboard. Shows the API's values.
 import type { AlertBody, AlertRuleBody } from '../../api/client/client-bodies.ts';
 import { RULE_TYPE_FACTS } from '../../domain/alerts/alert-rule.ts';
 import { type Cell, exactText, type Style } from '../style.ts';

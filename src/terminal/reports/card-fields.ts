@@ -1,5 +1,5 @@
-// Cards on the screen: one as fields, all its data or the result of a single poll, and a table of many. Used by the cards and
-// trigger commands.
+// Cards on the screen: one as fields, with all its data or the result of a single poll, and a table of many. Used by the cards
+// and trigger commands.
 import type { CardBody, CardListBody, ExplanationBody } from '../../api/client/client-bodies.ts';
 import { roundedMb } from '../../domain/numbers.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
@@ -7,7 +7,7 @@ import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Cell, Style } from '../style.ts';
 import { type Column, type Field, listTable, renderFields } from '../table.ts';
 
-/** @param explanation absent: neither the stops of the card are known nor what the gateway offers. */
+/** @param explanation absent: the stops of the card and the gateway's offers are unknown. */
 export function cardFields(
   card: CardBody,
   style: Style,
@@ -36,7 +36,7 @@ export function cardFields(
 
 type ListedCardBody = CardListBody['items'][number];
 
-/** So that the compiler asks for each attribute of a card. */
+/** Lets the compiler require each attribute of a card. */
 export type OfEach<Shown> = Readonly<Record<keyof ListedCardBody, Shown>>;
 
 export const cardTable = listTable<ListedCardBody>((style) => {
@@ -67,7 +67,7 @@ export function answerFields(taskType: TaskType, card: CardBody, style: Style): 
 
 type Failure = NonNullable<ExplanationBody['tasks'][number]['last_failure']>;
 
-/** @param failure null: no details are known. */
+/** @param failure null: no details. */
 export function failureFields(failure: Failure | null, style: Style): Field[] {
   if (failure === null) return [];
   return [
@@ -77,7 +77,7 @@ export function failureFields(failure: Failure | null, style: Style): Field[] {
   ];
 }
 
-/** A card that no poll can verify is not said to be unverified. */
+/** False if no poll can verify cards: they are then not shown as unverified. */
 export function offersRealname(tasks: ExplanationBody['tasks']): boolean {
   return !tasks.some((task) => task.task_type === 'realname' && task.state === 'not_offered');
 }

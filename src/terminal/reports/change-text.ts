@@ -1,9 +1,10 @@
-// What a change of the audit trail changed, in words. Used by commands that change something, the audit command and the dashboard.
+// The effect of a change in the audit trail, in words. Used by commands that change something, the audit command and the
+// dashboard.
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditBody } from '../../api/client/client-bodies.ts';
 import { roundedMb } from '../../domain/numbers.ts';
 
-/** `max_concurrency 100 -> 150`: the fields that differ, or those that a created or deleted object has. */
+/** `max_concurrency 100 -> 150`: the fields that differ, or all fields of a created or deleted object. */
 export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {
   const [from, to] = [fieldsOf(before), fieldsOf(after)];
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
@@ -26,7 +27,7 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** In the words of the fields. */
+/** A value in the words of the fields. */
 export function valueText(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string') return value;

@@ -1,4 +1,4 @@
-// What `cardpoll concurrency advise` shows: the advice of the daemon for each task type. Computes none.
+// The output of `cardpoll concurrency advise`: the advice of the daemon for each task type. Computes none.
 import type { TaskBody } from '../../api/client/client-bodies.ts';
 import { type Style, sentenceLines } from '../style.ts';
 import { listTable, textOf } from '../table.ts';

@@ -1,4 +1,4 @@
-// Polling configs as tables. Used by the configs command and the dashboard. Shows what the API says; computes nothing.
+// Polling configs as tables. Used by the configs command and the dashboard. Shows the API's values; computes nothing.
 import type { ConfigBody } from '../../api/client/client-bodies.ts';
 import { type Cell, type Style, sentenceLines } from '../style.ts';
 import { type ColumnsOf, renderTable } from '../table.ts';
@@ -26,7 +26,7 @@ function achievedCell(
   };
 }
 
-/** The table, and what is wrong with the configs. */
+/** The table, and the problems of the configs. */
 export function configTable(items: readonly ConfigBody[], style: Style): string {
   const table = renderTable(items, configColumns(style), style);
   if (!style.forPeople) return table;
@@ -36,7 +36,7 @@ export function configTable(items: readonly ConfigBody[], style: Style): string 
   return problems.length === 0 ? table : `${table}\n${problems.join('\n')}\n`;
 }
 
-/** `cards of carrier 7 that are not_verified`: what a config matches. */
+/** The cards that a config matches: `cards of carrier 7 that are not_verified`. */
 export function selectionText({
   card_condition,
   carrier_id,

@@ -1,4 +1,4 @@
-// Why a card is or is not polled, as lines: `cardpoll explain` prints them, and the dashboard shows them.
+// Why a card is polled or not, as lines: `cardpoll explain` prints them, and the dashboard shows them.
 import type { ExplanationBody } from '../../api/client/client-bodies.ts';
 import { roundedMb } from '../../domain/numbers.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
@@ -15,7 +15,7 @@ const STATE_SIGNS: Record<TaskBody['state'], Sign> = {
   ...{ paused: 'paused', disabled: 'warning', unmatched: 'warning', not_offered: 'off', held: 'bad' },
 };
 
-/** @param isDetailed tells the task types whose polls are said too, and why other configs do not match. */
+/** @param isDetailed names the task types with details of their polls, and why other configs do not match. */
 export function explanationParts(
   body: ExplanationBody,
   style: Style,
@@ -50,7 +50,7 @@ function cardLines({ card, tasks, allowance: origin }: ExplanationBody, style: S
   ];
 }
 
-/** Who made it what it is. An older daemon does not say. */
+/** Who set the allowance. An older daemon does not send it. */
 function allowanceLines(words: string, origin: ExplanationBody['allowance'], style: Style): TextLine[] {
   if (origin === null) return [];
   const { at, imported_by: by, audit_id: id } = origin;
@@ -77,7 +77,7 @@ function taskLines(task: TaskBody, style: Style, isDetailed: boolean): TextLine[
   ];
 }
 
-/** One breaker holds several task types back: the first one says why, and what to type. */
+/** One breaker may hold several task types back: only the first one shows the reason and the command. */
 function withoutRepetition(task: TaskBody, tasks: ExplanationBody['tasks']): TaskBody {
   const first = tasks.find(({ state, text }) => state === 'held' && text === task.text);
   if (task.state !== 'held' || first === undefined || first.task_type === task.task_type) return task;
@@ -113,7 +113,7 @@ function historyLines(body: ExplanationBody, style: Style): TextLine[] {
   return [...lines.flatMap((line) => said(line, style)), ...logLines(body, style)];
 }
 
-/** An older daemon has one command, and may not say where its logs are. */
+/** An older daemon has one command, and may not send the location of its logs. */
 function logLines(body: ExplanationBody, style: Style): TextLine[] {
   const { logs_commands = [], logs_command, logs_on: hosts = [] } = body as Partial<ExplanationBody>;
   const commands = logs_commands.length > 0 ? logs_commands : [{ command: `${logs_command}`, hosts }];
@@ -138,7 +138,7 @@ function said(text: string, style: Style, before?: string): TextLine[] {
   return sentenceLines(text, style, before).map((line) => [{ text: line }]);
 }
 
-/** A command to type, on one line, so that it can be copied. */
+/** A command to run, on one line, so that it can be copied. */
 function typed(command: string, style: Style): TextLine {
   return [{ text: INDENT }, style.text(command, 'bold')];
 }

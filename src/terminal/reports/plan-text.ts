@@ -1,5 +1,5 @@
-// What `cardpoll plan` shows: the verdict, the task types as a table, then what each part takes and where its figures come from.
-// Shows what the API says; computes nothing.
+// The output of `cardpoll plan`: the verdict, the task types as a table, then the requirements of each part with the origin of
+// the figures. Shows the API's values; computes nothing.
 import type { PlanBody } from '../../api/client/client-bodies.ts';
 import { byteWords, grouped, span } from '../../domain/words.ts';
 import { wordWrap } from '../line.ts';
@@ -11,7 +11,7 @@ type PlanTask = PlanBody['tasks'][number];
 const NOT_KNOWN = 'not known';
 const NAME_COLUMNS = 12;
 
-/** As records the task types alone. */
+/** As records only the task types. */
 export function planText(plan: PlanBody, style: Style): string {
   const table = renderTable(plan.tasks, columnsOf(style), style, style.layout.summaryColumns);
   if (!style.forPeople) return table;
@@ -46,7 +46,7 @@ function columnsOf(style: Style): Column<PlanTask>[] {
   ];
 }
 
-/** In records as it is, as all numbers. */
+/** In records unrounded, like all numbers. */
 function rateCell(value: number | null, style: Style): Cell {
   return value === null ? style.number(null) : style.number(value, digitsOf(value));
 }

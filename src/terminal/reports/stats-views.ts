@@ -1,5 +1,5 @@
-// What `cardpoll stats` shows: the fleet at a glance (health with its causes and the commands that help, in the order of the daemon,
-// then capacity and the task types), and statistics as tables. Shows what the API says; computes nothing.
+// The output of `cardpoll stats`: the fleet at a glance (health with its causes and the helpful commands, in the order of the
+// daemon, then capacity and the task types), and statistics as tables. Shows the API's values; computes nothing.
 
 import type {
   HealthReasonBody,
@@ -22,7 +22,7 @@ import {
 } from '../style.ts';
 import { type Column, type ColumnsOf, fieldList, listTable, renderTable, textOf } from '../table.ts';
 
-/** `follows`: it follows from the cause before it. */
+/** `follows`: a consequence of the previous cause. */
 type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'> & { readonly follows: boolean };
 
 const FACTS_OF_CAUSES: ReadonlyArray<readonly [fact: string, code: string]> = [
@@ -30,12 +30,12 @@ const FACTS_OF_CAUSES: ReadonlyArray<readonly [fact: string, code: string]> = [
   ['pauses', 'paused'],
 ];
 
-/** Heading, causes and a table; as records the task types alone. */
+/** Heading, causes and a table; as records only the task types. */
 export function overviewText(overview: OverviewBody, style: Style): string {
   const table = taskTable(overview.tasks, style, style.layout.summaryColumns);
   if (!style.forPeople) return table;
   const capacity = capacityFacts(overview, numbersOf(style)).join(', ');
-  // An interface that is held back is a cause already, and so is a pause.
+  // A held interface is already a cause, and so is a pause.
   const codes: readonly string[] = overview.health_reasons.map(({ code }) => code);
   const said = FACTS_OF_CAUSES.filter(([, code]) => codes.includes(code)).map(([name]) => name);
   const facts = fleetFacts(overview, style, capacity).filter(({ name }) => !said.includes(name));
@@ -73,7 +73,7 @@ function linesOf(cause: Cause, style: Style): string[] {
 
 const NAME_COLUMNS = 11;
 
-/** The name and the value, over as many lines as it takes. */
+/** The name and the value, over as many lines as necessary. */
 function factLines({ name, value: [first, rest] }: Fact, style: Style): string[] {
   const room = style.layout.textColumns - NAME_COLUMNS;
   const lines = wordWrap(plainText(`${first.text}${rest?.text ?? ''}`), room);
@@ -106,7 +106,7 @@ export const queueTable = listTable<QueueBody>((style) => [
   { header: 'BACKOFF', cell: (queue) => style.number(queue.backoff), drop: 5 },
 ]);
 
-/** Initialisation, with what the comparison of schedule and cards repaired. */
+/** Initialisation, with the repairs by the comparison of schedule and cards. */
 export const initStateFields = fieldList<InitStateBody>((init, style) => {
   const { reconciliation: state, status, finished_at: finished, eta_seconds: eta } = init;
   const { healed_missing: missing, healed_foreign: foreign, healed_double: twice } = state;
@@ -155,7 +155,7 @@ function readableTaskColumns(style: Style): Column<TaskBody>[] {
   ];
 }
 
-/** Columns of records keep their places: new ones are added at the end. */
+/** Columns of records keep their positions: new ones are added at the end. */
 function recordTaskColumns(style: Style): Column<TaskBody>[] {
   return [
     { header: 'TASK', cell: (task) => style.text(task.task_type) },
@@ -182,16 +182,16 @@ function recordTaskColumns(style: Style): Column<TaskBody>[] {
   ];
 }
 
-/** With tenths at least, so that the rates of a column compare. */
+/** With at least one decimal, so that the rates of a column are comparable. */
 function rateCell(perSecond: number, style: Style): Cell {
   return style.number(perSecond, Math.max(1, digitsOf(perSecond)));
 }
 
-/** Differences up to these are no news: the figure of five minutes is not shown then. */
+/** Up to these differences the figure of five minutes is not shown. */
 const SAME_POINTS = 2;
 const SAME_FACTOR = 1.5;
 
-/** `40 (5 min 96.1)`: of the last seconds, and of five minutes where that differs. */
+/** `40 (5 min 96.1)`: the last seconds, and five minutes if that differs. */
 function successCell({ success_rate_10s: now, success_rate: five }: TaskBody, style: Style): Cell {
   const differs = now !== null && five !== null && Math.abs(now - five) > SAME_POINTS;
   return besideFive(style.percent(now), differs ? style.percent(five) : null);
@@ -232,9 +232,9 @@ export const instanceColumns: ColumnsOf<OverviewBody['workers'][number]> = (styl
   { header: 'ID', cell: (row) => style.text(row.worker_id), least: 8, drop: 1 },
 ];
 
-/** `2/1/3`: how late its timers are, and what Redis and PostgreSQL take. */
+/** `2/1/3`: delay of its timers, and response times of Redis and PostgreSQL. */
 function ownSideCell(row: OverviewBody['workers'][number], style: Style): Cell {
-  // An older daemon does not say.
+  // An older daemon does not send them.
   const { loop_delay_ms: late = null, redis_ms: redis = null, database_ms: database = null } = row;
   return { text: [late, redis, database].map((ms) => style.number(ms).text).join('/'), align: 'right' };
 }

@@ -1,10 +1,10 @@
-// The stops of cards as a table. Used by `cardpoll stops` and the dashboard. Shows what the API says.
+// The stops of cards as a table. Used by `cardpoll stops` and the dashboard. Shows the API's values.
 import type { StopBody } from '../../api/client/client-bodies.ts';
 import type { Colour, Style } from '../style.ts';
 import type { ColumnsOf } from '../table.ts';
 
 const STATES: Partial<Record<StopBody['state'], Colour>> = { held: 'yellow', done: 'red', resumed: 'green' };
-/** Instead of a time, after which the next reading decides. */
+/** Shown instead of the time after which the next reading decides. */
 const HOLD_ENDS = { jump_end: 'the jump ends', operator: 'you decide', none: null };
 
 export const stopColumns: ColumnsOf<StopBody> = (style) => [
@@ -33,7 +33,7 @@ export const stopColumns: ColumnsOf<StopBody> = (style) => [
   { header: 'LAST ERROR', cell: (row) => style.text(row.last_error), drop: 1 },
 ];
 
-/** On a terminal a stop that the vendor works on is under way. */
+/** On a terminal a stop that the vendor works on is shown as in progress. */
 function stateOf({ state, pending_since }: StopBody, style: Style): string {
   const lasted = style.lasting(pending_since);
   return lasted === null ? state : `under way for ${lasted}`;

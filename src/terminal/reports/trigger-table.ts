@@ -1,4 +1,4 @@
-// Manual triggers as a table. Used by the trigger commands and the dashboard. Shows what the API says.
+// Manual triggers as a table. Used by the trigger commands and the dashboard. Shows the API's values.
 import type { TriggerBody } from '../../api/client/client-bodies.ts';
 import type { Colour } from '../style.ts';
 import type { ColumnsOf } from '../table.ts';
