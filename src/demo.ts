@@ -1,6 +1,6 @@
-// The composition root of `cardpoll demo`: the daemon with a fleet and a gateway of its own, embedded stores, nothing
-// installed. It shows all that an operator may meet: cards that are slow, fail or exceed their package, and a gateway that
-// loses capacity periodically, so that a queue builds, an alert fires, and both clear.
+// The composition root of `cardpoll demo`: a daemon with its own fleet and gateway and embedded stores, without installation. It
+// shows all situations of an operator: cards that are slow, fail or exceed their package, and a gateway that loses capacity
+// periodically, so that a queue builds, an alert fires, and both clear.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { startDaemon } from './wiring.ts';
 /** Latency of the gateway: long enough to see calls in flight. */
 const LATENCY_MS = 20;
 const ODD_CARDS = { failingOneIn: 500, slowOneIn: 50 };
-/** Shorter intervals than a new database has, where a new user would wait for half an hour. */
+/** Shorter than the intervals of a new database, with which a new user would wait for half an hour. */
 const INTERVAL_SECONDS: Partial<Record<TaskType, number>> = { carddata: 300, package: 120 };
 const TROUBLE = { firstAfterMs: 300_000, everyMs: 300_000, lastsMs: 45_000 };
 /** During an incident the gateway serves one concurrent call per this many cards: less than their schedule needs. */
@@ -46,7 +46,7 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
   return run(
     async (teardown) => {
       const { cards, listen, dataDir } = options;
-      // It knows any card: a kept data directory may have more cards than this demo, and its user may import some.
+      // It knows any card: an existing data directory may have more cards than this demo, and its user may import some.
       const gateway = { latencyMs: LATENCY_MS, ...ODD_CARDS };
       const simulator = await startSimulator({ host: '127.0.0.1', port: 0, ...gateway });
       teardown.add(() => simulator.close());
@@ -66,7 +66,7 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
         hangups: { came: false, serve: () => {} },
         serviceManager: null,
       });
-      // Not before: until the engine runs, the API reports that no instance polls.
+      // Not earlier: until the engine runs, the API reports that no instance polls.
       launched(address, logDir);
       makeTrouble(simulator, Math.max(1, Math.round(cards / CARDS_A_CALL_IN_TROUBLE)), teardown);
     },
@@ -88,7 +88,7 @@ async function makeLogDirectory(): Promise<string> {
 async function prepareFleet(records: RecordStore, cards: number): Promise<void> {
   await importCards(records, cards);
   const { items } = await records.alerts.rules({ offset: 0, limit: 100 });
-  // Data of an earlier demo is left as its user changed it.
+  // Existing data of an earlier demo keeps its user's changes.
   if (items.some(({ name }) => name === RULE.name)) return;
   await records.alerts.createRule(RULE);
   for (const { id, taskType } of await records.configs.list()) {

@@ -26,10 +26,10 @@ const IN_MEMORY = ':memory:';
 const SETTLE_MS = 3_000;
 const MIB = 1_048_576;
 const DISK_PERCENT = { warningBelow: 10, failedBelow: 2 };
-/** More than one, since the gateway may not know a card. */
+/** More than one, because the gateway may not know a card. */
 const CARDS_ASKED_ABOUT = 3;
 
-/** @param daemonAnswers whether the daemon reports about the fleet; if not, its stores are asked */
+/** @param daemonAnswers whether the daemon reports about the fleet; otherwise its stores are read */
 export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise<Finding[]> {
   const { stores, logDir } = config;
   const elsewhere = async (records: RecordStore | null, live: LiveStore | null): Promise<Finding[]> => {
@@ -93,7 +93,7 @@ async function gatewayFindings(
   }
 }
 
-/** None where Redis does not answer, which is a finding of its own. */
+/** Empty if Redis does not answer, which is a separate finding. */
 async function usualDurations(live: LiveStore | null): Promise<UsualDurations> {
   if (live === null) return {};
   try {
@@ -107,7 +107,7 @@ async function usualDurations(live: LiveStore | null): Promise<UsualDurations> {
   }
 }
 
-/** Cards that the gateway should know; none when PostgreSQL does not answer, which is a finding of its own. */
+/** Cards that the gateway should know; empty if PostgreSQL does not answer, which is a separate finding. */
 async function someCards(records: RecordStore | null): Promise<readonly Card[]> {
   if (records === null) return [];
   try {

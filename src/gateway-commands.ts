@@ -1,5 +1,6 @@
-// The composition roots of the commands that need only a gateway: `cardpoll gateway try` and `cardpoll gateway simulate`. Called by
-// main.ts. Apart from wiring.ts, so that they start without the libraries of stores and API, which take most of a second to load.
+// The composition roots of the commands that need only a gateway: `cardpoll gateway try` and `cardpoll gateway simulate`. Called
+// by main.ts. Separate from wiring.ts, so that they start without the libraries of stores and API, which take most of a second to
+// load.
 import type { Launchers, Listening, SimulateOptions } from './cli/launchers.ts';
 import { MonthCalendar } from './domain/cards/month-calendar.ts';
 import { startSimulator } from './gateway/simulate/simulator.ts';

@@ -27,19 +27,19 @@ const launchersFor = (hangups: Hangups): Launchers => ({
   migrate: async (...args) => (await import('./store-commands.ts')).runMigrate(...args),
 });
 
-/** @param hangups what bin/cardpoll.js hears of SIGHUP */
+/** @param hangups SIGHUPs received by bin/cardpoll.js */
 export async function main(hangups: Hangups): Promise<void> {
   // React chooses its build by the environment; the development build measures itself all the time.
   process.env.NODE_ENV ??= 'production';
   const argv = process.argv.slice(2);
   const outputEnded = watchOutput();
-  // Scripts and package managers ask for the version, so it does not wait for the command line to load.
+  // Scripts and package managers request the version, so it does not wait for the command line to load.
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     process.stdout.write(`cardpoll ${VERSION}\n`);
     return;
   }
   const { run } = await import('./cli/run.ts');
-  // The entry listens for SIGHUP wherever a word is `daemon`; which command is meant is known there.
+  // bin/cardpoll.js listens for SIGHUP if any word is `daemon`; the command is known only here.
   const exitCode = await run(argv, processIo(outputEnded), launchersFor(hangups), () =>
     endByHangups(hangups),
   );
@@ -51,7 +51,7 @@ function watchOutput(): AbortSignal {
   const ended = new AbortController();
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (ended.signal.aborted) return;
-    // `| head` closes the pipe when it has enough: that is not an error.
+    // `| head` closes the pipe when it has enough, which is not an error.
     const exitCode = error.code === 'EPIPE' ? EXIT_OK : EXIT_IO;
     ended.abort(new Interruption(exitCode));
     if (exitCode === EXIT_OK) return;

@@ -1,5 +1,5 @@
-// Says the proxy for each kind of call, for the log at the start of a daemon and for the doctor. Nothing is said
-// where the environment names no proxy. It asks platform/proxy/proxy-for.ts, as the connections do.
+// Reports the proxy of each kind of call, for the log at the start of a daemon and for the doctor. Empty if the environment names
+// no proxy. Uses platform/proxy/proxy-for.ts, like the connections.
 import type { DaemonConfig } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/month-calendar.ts';
 import { type Finding, ok } from './domain/finding.ts';
@@ -9,7 +9,7 @@ import { proxyFor } from './platform/proxy/proxy-for.ts';
 
 type Calling = Pick<DaemonConfig, 'gateway' | 'alerts' | 'proxies' | 'timeZone'>;
 
-/** Who is called, and how: `direct`, or `through proxy http://proxy.example:3128 (HTTPS_PROXY)`. */
+/** The receivers of calls, and the way: `direct`, or `through proxy http://proxy.example:3128 (HTTPS_PROXY)`. */
 export function proxyRoutes({ gateway, alerts, proxies, timeZone }: Calling): Record<string, string> {
   const { http, https, exempt } = proxies;
   if (http === null && https === null) return {};

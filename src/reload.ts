@@ -21,7 +21,7 @@ export interface LiveSettings extends Pick<DaemonConfig, (typeof TOP_LEVEL)[numb
 
 const TOP_LEVEL = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'tls'] as const;
 const CREDENTIALS = [...Object.keys(SETTINGS.credentials), 'tls'] as ReadonlyArray<keyof GatewayCredentials>;
-/** Secrets have no key in the config file, but such a name. */
+/** Names of settings. A secret has no key in the config file, so the name of its credential counts. */
 const KEYS = ALL_SETTINGS.map(({ yaml, file }) => yaml ?? file?.credential).filter(
   (key) => key !== undefined,
 );
@@ -49,12 +49,12 @@ export class Reloader {
     this.#config = deps.config;
   }
 
-  /** The present settings. */
+  /** The current settings. */
   get config(): DaemonConfig {
     return this.#config;
   }
 
-  /** The first failure since a reload worked; null: the last one worked. */
+  /** The first failure since the last successful reload; null: the last reload succeeded. */
   get failure(): { readonly sinceMs: number; readonly reason: string } | null {
     return this.#failure;
   }
@@ -129,7 +129,7 @@ function changedPaths(before: object, after: object, path = ''): string[] {
   });
 }
 
-/** The setting that a path of the configuration is from or below; undefined: the value only follows from others. */
+/** The setting at or above a path of the configuration; undefined: the value is derived from other settings. */
 function keyOf(path: string): string | undefined {
   const key = path
     .replace(/^stores\./, '')

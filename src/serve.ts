@@ -17,7 +17,7 @@ import type { Teardown } from './platform/service.ts';
 import { VERSION } from './platform/version.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';
 
-/** For the body of a request; of an import for each KiB. */
+/** Time limit for the body of a request; for an import, for each KiB. */
 const BODY_TIMEOUT_MS = 30_000;
 /** An address that guesses tokens or scans paths gets 429 from then on. */
 const REFUSALS_PER_MINUTE = 300;
@@ -63,7 +63,7 @@ export async function startServer(
   return server;
 }
 
-/** Nothing else of the configuration: the server keeps it. */
+/** Copies only these fields, because the server keeps the object. */
 export function accessOf({ adminTokens, rateLimitPerMinute }: AccessSettings): AccessSettings {
   return { adminTokens, rateLimitPerMinute };
 }

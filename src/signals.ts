@@ -13,15 +13,18 @@ async function untilStopped(): Promise<void> {
   stopped.abort();
 }
 
-/** SIGHUP as bin/cardpoll.js hears it from its first line on, before anything is loaded. It makes this object. */
+/** SIGHUPs received by bin/cardpoll.js from its first line on, before anything is loaded. It creates this object. */
 export interface Hangups {
-  /** A SIGHUP waits to be served. */
+  /** A SIGHUP waits to be handled. */
   came: boolean;
-  /** Called for each one. */
+  /** Called for each SIGHUP. */
   serve: () => void;
 }
 
-/** Serves every SIGHUP from here on, and at once if any came before. @returns the function that ends this: then SIGHUP does nothing. */
+/**
+ * Handles every SIGHUP from now on, and at once if any came before. @returns a function that ends this: then SIGHUP has no
+ * effect.
+ */
 export function serveHangups(hangups: Hangups, handler: () => void): () => void {
   hangups.serve = handler;
   if (hangups.came) handler();
@@ -31,22 +34,22 @@ export function serveHangups(hangups: Hangups, handler: () => void): () => void 
   };
 }
 
-/** For a command that does not serve SIGHUP: it ends the process, as if nothing had listened. */
+/** For a command that does not handle SIGHUP: the signal ends the process, as if there were no listener. */
 export function endByHangups({ came }: Hangups): void {
   process.removeAllListeners('SIGHUP');
   if (came) process.kill(process.pid, 'SIGHUP');
 }
 
 interface Ends {
-  /** Ends it well. */
+  /** Ends the run normally. */
   readonly stop?: AbortSignal;
-  /** Ends it with its reason as the error. */
+  /** Ends the run with its reason as the error. */
   readonly refused?: AbortSignal;
 }
 
 /**
- * Starts something, waits for the signal to end, and shuts it down. A second signal ends the process at once.
- * @param ends besides signals.
+ * Starts something, waits for a signal to end, and shuts it down. A second signal ends the process at once.
+ * @param ends further triggers of the end.
  */
 export async function run(
   start: (teardown: Teardown) => Promise<void>,

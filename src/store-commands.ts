@@ -1,4 +1,4 @@
-// The composition roots of the commands that need only the stores: `cardpoll init adopt`, which gives a Redis that another
+// The composition roots of the commands that need only the stores: `cardpoll init adopt`, which assigns a Redis that another
 // fleet used to the fleet of this database, and `cardpoll migrate`. Called by main.ts.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,8 +20,8 @@ import { openEmbedded, openRedis } from './stores.ts';
 const LOCAL = { name: 'local', role: 'admin', address: null, requestId: null };
 
 /**
- * Gives the Redis to the fleet of this database. A daemon cannot do it: the daemons of this fleet refuse to start.
- * @param goAhead confirms the plan, if there is something to do. @returns the plan. Throws what `goAhead` throws.
+ * Assigns the Redis to the fleet of this database. A daemon cannot do it, because the daemons of this fleet refuse to start.
+ * @param goAhead confirms the plan, if there is something to do. @returns the plan. Throws the error of `goAhead`.
  */
 export async function runAdopt(
   { stores, timeZone }: AdoptConfig,
@@ -69,12 +69,12 @@ export async function runAdopt(
   }
 }
 
-/** The month of the last time zone in which it still is: the next three are made with it. */
+/** The month in the last time zone that is still in it: the next three months are created with it. */
 function earliestMonth(nowMs: number): string {
   return new MonthCalendar('Etc/GMT+12').monthOf(nowMs);
 }
 
-/** Opens the record store alone. @returns every migration, and the ids applied now. */
+/** Opens only the record store. @returns every migration, and the ids applied now. */
 export async function runMigrate(
   config: MigrateConfig,
   action: MigrateAction,
@@ -99,7 +99,7 @@ export async function runMigrate(
       : await openEmbedded(database.dataDir);
   try {
     const applied = action === 'up' ? await records.migrations.up(onBegin) : [];
-    // For a fleet whose own user may not make partitions (docs/security.md).
+    // For a fleet whose own user may not create partitions (docs/security.md).
     if (action === 'up') await records.results.ensurePartitions(earliestMonth(await records.now()));
     return { applied, migrations: await records.migrations.status() };
   } finally {

@@ -1,5 +1,5 @@
-// Opens and migrates the stores of a daemon, and checks them before anything uses them. Used by wiring.ts; doctor and the
-// commands that need only the stores open them here too. And what operations need besides stores, for both.
+// Opens and migrates the stores of a daemon, and checks them before they are used. Used by wiring.ts; the doctor and the commands
+// that need only the stores open them here too. Also builds the further dependencies of operations, for both.
 import type { DaemonConfig, ExternalStoresConfig } from './config/daemon-config.ts';
 import type { Finding } from './domain/finding.ts';
 import type { Fleet } from './domain/fleet.ts';
@@ -59,7 +59,7 @@ async function requireRights(live: LiveStore): Promise<void> {
   );
 }
 
-/** The same for the database: a daemon that reads and writes nothing is up and polls nothing. */
+/** The same for the database: a daemon that can neither read nor write is up and polls nothing. */
 async function requireRecordRights(records: RecordStore): Promise<void> {
   const { role, always } = await records.lackedRights();
   const [first] = always;
@@ -82,8 +82,8 @@ export function openEmbedded(dataDir: string): Promise<RecordStore> {
 }
 
 /**
- * Migrations of a later version are no reason to exit: during an upgrade this version must keep polling, and restart.
- * So a migration must not break what the version before reads and writes.
+ * Migrations of a later version are no reason to exit: during an upgrade this version must keep polling, and restart. So a
+ * migration must not break the reads and writes of the previous version.
  */
 export async function migrate(migrations: Migrations, log: Logger): Promise<void> {
   const applied = await migrations.up((migration) =>
@@ -117,7 +117,10 @@ export async function watchFleet(
   return fleet;
 }
 
-/** Says at the start what doctor says: rate limits that do not allow the configs, rights that are missing, no way to stop a card. */
+/**
+ * Warns at the start of problems that the doctor also reports: rate limits that do not allow the configs, missing rights, no way
+ * to stop a card.
+ */
 export async function warnAtStart(
   { gateway }: DaemonConfig,
   records: RecordStore,
@@ -148,7 +151,7 @@ export async function warnAtStart(
   );
 }
 
-/** @param presence null: this process is no instance. */
+/** @param presence null: this process is not an instance. */
 export function buildHealth(
   { gateway, polling: { initPauseMs }, stops }: DaemonConfig,
   stores: Stores,
@@ -158,7 +161,7 @@ export function buildHealth(
   return new FleetHealth({ ...stores, clock: systemClock, cardsPerCall, initPauseMs, stops, presence });
 }
 
-/** What operations need of the configuration. */
+/** The dependencies of operations that come from the configuration. */
 export function operationMeans(
   { timeZone, stops, gateway, webhooks, alerts, proxies }: DaemonConfig,
   records: Pick<RecordStore, 'fleet'>,

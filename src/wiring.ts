@@ -39,7 +39,7 @@ import { buildHealth, migrate, openStores, operationMeans, warnAtStart, watchFle
 
 /** Time limit for the last audit entries at shutdown, in milliseconds. */
 const DIGEST_STOP_MS = 3_000;
-/** Time that a shutdown needs besides the drain: signing off, requests in flight, logs, stores. */
+/** Time of a shutdown in addition to the drain: signing off, requests in flight, logs, stores. */
 const ENDING_MS = 30_000;
 
 /** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
@@ -52,7 +52,7 @@ export async function runDaemon(config: DaemonConfig, surroundings: DaemonSurrou
   return run(start, { refused: refused.signal });
 }
 
-/** The surroundings of a daemon besides its configuration. */
+/** The surroundings of a daemon other than its configuration. */
 interface DaemonSurroundings {
   /** Reads the configuration again, for SIGHUP. */
   readonly load: () => Promise<DaemonConfig>;
@@ -61,9 +61,9 @@ interface DaemonSurroundings {
 }
 
 interface DaemonHooks extends DaemonSurroundings {
-  /** null: none started this process. */
+  /** null: no service manager started this process. */
   readonly serviceManager: ServiceManager | null;
-  /** Runs before anything reads the records. */
+  /** Runs before the first read of the records. */
   readonly prepare: (records: RecordStore) => Promise<void>;
   /** Ends the daemon with this error. */
   readonly refuse: (error: CardpollError) => void;
@@ -176,7 +176,7 @@ function buildOperations(
   });
 }
 
-/** The other half is for polling, however many requests there are. */
+/** The other half of the connections is for polling, however many requests there are. */
 function recordsOfRequests({ stores }: DaemonConfig, records: RecordStore): RecordStore {
   return stores.kind === 'external'
     ? records.bounded(Math.max(1, Math.floor(stores.databaseMaxConnections / 2)))

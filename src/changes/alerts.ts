@@ -1,4 +1,4 @@
-// What an operator does about a firing alert.
+// An operator's changes to a firing alert.
 import type { AlertBody } from '../api/client/client-bodies.ts';
 import { span } from '../domain/words.ts';
 import type { PlannedChange } from './planned-change.ts';

@@ -1,4 +1,5 @@
-// What a limit allows, against what the polling configs need. Pure. Used by the changes of a limit and of a polling config.
+// Compares the capacity of a limit with the demand of the polling configs. Pure. Used by the changes of a limit and of a polling
+// config.
 
 import type { TaskBody } from '../api/client/client-bodies.ts';
 import { grouped } from '../domain/words.ts';
@@ -10,7 +11,7 @@ type MeasuredTask = Pick<TaskBody, 'capacity' | 'effective_concurrency' | 'avg_d
 
 /** Assumed duration of a poll before one was measured. */
 export const ASSUMED_MS = 100;
-/** Up to this multiple of what a limit allows, the measurement may be off. */
+/** Up to this multiple of a limit's capacity, the measurement may be wrong. */
 const FAR_OVER = 2;
 
 /** Whether cards demand far more polls than the limit and the rate limits allow. */
@@ -32,7 +33,7 @@ export function perSecondAt(
 ): number {
   const { capacity_per_second: measured, bound_by } = capacity;
   if (measured === null) return (limit * 1000) / ASSUMED_MS;
-  // What the rate limits allow does not show how long a poll takes.
+  // The capacity of the rate limits does not show the duration of a poll.
   if (bound_by === 'rate_limits') return (limit * 1000) / (avg_duration_ms_10s ?? ASSUMED_MS);
   return (limit * measured) / Math.max(1, effective_concurrency);
 }

@@ -1,4 +1,4 @@
-// Changes of how much is polled of a task type: its limit, its running count, and pauses of it.
+// Changes of how much is polled for a task type: its limit, its running count, and its pauses.
 import type {
   ConcurrencyBody,
   ItemsBody,
@@ -32,12 +32,12 @@ export function limitChange(task: TaskBody, to: number): PlannedChange<Concurren
   };
 }
 
-/** Whether the new limit is lower, and far too low for what the polling configs need. */
+/** Whether the new limit is lower, and far too low for the polling configs. */
 export function starves(task: TaskBody, to: number): boolean {
   return to < task.concurrency.max && isFarOver(task.demand_per_second, task, to);
 }
 
-/** @param running tasks that count as running now. */
+/** @param running tasks that currently count as running. */
 export function resetChange(task_type: TaskType, running: number): PlannedChange<ResetBody> {
   return {
     title: `Running count of ${task_type}: ${running} -> 0`,
@@ -50,13 +50,13 @@ export function resetChange(task_type: TaskType, running: number): PlannedChange
 
 interface Pausing {
   readonly taskType: Pausable;
-  /** Those that are polled for it; null: not known. */
+  /** Number of cards that are polled for it; null: unknown. */
   readonly cards: number | null;
   readonly seconds: number;
   readonly reason: string;
 }
 
-/** @param pauses those in force. An operator's pause replaces an operator's, who may count on it. */
+/** @param pauses those in force. An operator's pause replaces that of another operator, who may rely on it. */
 export function pauseChange(
   { taskType, cards, seconds, reason }: Pausing,
   pauses: readonly PauseBody[],
@@ -79,7 +79,7 @@ export function pauseChange(
   };
 }
 
-/** The pauses of operators that a new one ends. */
+/** The operators' pauses that a new one ends. */
 export function replacedBy(taskType: Pausable, pauses: readonly PauseBody[]): readonly PauseBody[] {
   return pauses.filter(
     ({ task_type, source }) => source === 'operator' && (taskType === 'all' || task_type === taskType),

@@ -1,4 +1,4 @@
-// Changes of stops: their mode, and what becomes of those that are held. Each has a reason, which is recorded.
+// Changes of stops: their mode, and the decisions about held ones. Each has a reason, which is recorded.
 import type { DismissBody, HeldSelection, ReleaseBody, StopModeBody } from '../api/client/client-bodies.ts';
 import type { StopMode } from '../domain/stops/stop.ts';
 import { cardCount, countWords, grouped } from '../domain/words.ts';
@@ -13,7 +13,7 @@ interface PlannedCalls {
   readonly released: number;
 }
 
-/** @param jump what is known of a jump of the readings that nobody has accepted, as it holds all stops; null: there is none. */
+/** @param jump facts about a jump of the readings that no one has accepted, because it holds all stops; null: none. */
 export function stopModeChange(
   [from, to]: readonly [StopMode, StopMode],
   jump: string | null,
@@ -50,7 +50,7 @@ function callsWords(calls: PlannedCalls | null): string[] {
 
 export type Decision = 'release' | 'dismiss';
 
-/** The cards; or all, and how many stops that concerns now: null where they are not counted. */
+/** The cards; or all, with the current number of such stops: null if they are not counted. */
 export type HeldStops = readonly number[] | { readonly all: number | null };
 
 export function heldStopsChange(
@@ -90,7 +90,7 @@ export function heldStopsChange(
   };
 }
 
-/** The number of stops that it was done to. */
+/** The number of changed stops. */
 export function decidedIn(body: ReleaseBody | DismissBody): number {
   return 'released' in body ? body.released : body.dismissed;
 }

@@ -1,4 +1,4 @@
-// Polls outside the schedule: one is ordered, or cancelled.
+// Polls outside the schedule: orders or cancels one.
 import type { TriggerBody } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { cardCount, grouped } from '../domain/words.ts';
