@@ -74,7 +74,7 @@ function keyOf({ taken, value }: Pick<HeldNumber, 'taken' | 'value'>): string {
   return `${taken} ${value}`;
 }
 
-/** @param row of the card that has the number; undefined: it has none, and keeps what it has */
+/** @param row of the card that has the number; undefined: the card has no row, and keeps its numbers */
 function givesUp(row: CardImport | undefined, { taken, value, holderIccid }: HeldNumber): boolean {
   if (row === undefined) return false;
   if (taken === 'iccid') return row.iccid !== value;

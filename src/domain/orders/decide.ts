@@ -47,9 +47,10 @@ interface Judged {
 }
 
 /**
- * Whether the stop of a card may be called that the gateway does not show stopped. The rules, in this order: the SIM is that of the card;
- * an operator ordered the stop, or the card is over its package; no call is under way; nothing spares the card; the mode, a jump of
- * the readings, the watch that compares them and the budget allow it. @param shown as the gateway shows it
+ * Decides whether the stop of a card that runs at the gateway may be called. The rules, in this order: the SIM is the card's
+ * current one; an operator ordered the stop, or the card is over its package; no call is in flight; the card is not exempt; the
+ * mode, a jump of the readings, the watch that compares them and the budget allow it. @param shown the card as the gateway shows
+ * it
  */
 export function decideStop(facts: CardOrders, shown: ShownCard, control: StopControlFacts): StopVerdict {
   const { card, now } = facts;
@@ -126,7 +127,7 @@ function judgedBy(
   return heldBy === null ? { act: 'call' } : { act: 'hold', heldBy };
 }
 
-/** The newest stop that an operator ordered for the SIM that the card has. */
+/** The newest stop that an operator ordered for the card's current SIM. */
 export function orderOf({ stops }: Pick<CardOrders, 'stops'>, card: CardFacts): StopOrder | null {
   const isOrder = ({ state, authority, iccid }: StopOrder) =>
     state === 'requested' && authority === 'operator' && iccid === card.iccid;
@@ -137,7 +138,7 @@ export function isOfCard(card: CardFacts, { iccid, vendorId }: ShownCard): boole
   return card.iccid === iccid && card.vendorId === vendorId;
 }
 
-/** By a reading that is sound: of the SIM that the card has, taken since it has it, not in doubt, and of a month that goes on. */
+/** Over by a sound reading: of the current SIM, taken since the card has it, not doubtful, and of a month that is not closed. */
 export function isOver(card: CardFacts, usage: UsageFacts | null): boolean {
   return (
     usage !== null && exceeds(card, usage) && !usage.isSuspected && isOfIccid(card, usage) && !usage.closed
@@ -212,7 +213,7 @@ function spares(stop: StopOrder, card: CardFacts, readAt: number, jump: JumpFact
   return !(stop.state === 'resumed' && stop.stopAgain && readAt > (stop.resumedAt ?? 0));
 }
 
-/** A stop decides about its card while the card has the same SIM, and an allowance that was not raised since. */
+/** A stop decides about its card while the card has the same SIM, and its allowance was not raised since. */
 function isFinal(stop: StopOrder, { iccid, allowanceMb }: CardFacts): boolean {
   const size = (mb: number | null) => mb ?? Number.POSITIVE_INFINITY;
   return stop.iccid === iccid && size(allowanceMb) <= size(stop.allowanceMb);
@@ -221,8 +222,8 @@ function isFinal(stop: StopOrder, { iccid, allowanceMb }: CardFacts): boolean {
 const HOUR_MS = 3_600_000;
 
 /**
- * When the cause of a held stop is over; infinity: it lasts. null: an operator decides. The stops allowed in an hour are free again
- * an hour later, whatever was called before the stop was held.
+ * When the cause of a held stop is over; infinity: it lasts. null: an operator decides. The stops allowed in an hour are free
+ * again an hour later, whatever was called before the stop was held.
  */
 function holdOverAt(
   { heldBy, requestedAt }: Pick<StopOrder, 'heldBy' | 'requestedAt'>,
@@ -247,9 +248,9 @@ export function holdEnd(
 }
 
 /**
- * Why a card that is over its package in the present month runs. over_running: nothing explains it. spared: an operator decided so.
- * null: it is not over, does not run, or a stop explains it: one that waits, that was only observed, or that the gateway acknowledged,
- * which is a figure of its own. A stop that is done explains nothing, nor one that the gateway refuses each time.
+ * Why a card runs although it is over its package in the current month. over_running: nothing explains it. spared: an operator
+ * decided so. null: it is not over, does not run, or a stop explains it: a waiting one, an observed one, or one that the gateway
+ * acknowledged, which is a separate figure. A stop that is done explains nothing, nor one that the gateway refuses each time.
  */
 export function runsOver(facts: CardOrders, jump: JumpFacts): 'over_running' | 'spared' | null {
   const { card, usage, month } = facts;
@@ -266,8 +267,8 @@ export function runsOver(facts: CardOrders, jump: JumpFacts): 'over_running' | '
 }
 
 /**
- * Whether a card that is not over its package will be, so that its stop will be ordered: for the preview of an import.
- * @param next what the card gets by it
+ * Whether an import puts a card over its package, so that its stop will be ordered. For the preview of the import. @param next
+ * the card's new values
  */
 export function goesOver(facts: CardOrders, next: Pick<CardFacts, 'iccid' | 'allowanceMb'>): boolean {
   const { card, usage, month } = facts;
@@ -286,8 +287,8 @@ const MONTH_ENDS_AFTER_MS = 32 * 86_400_000;
 export const LATE_AT_MOST_MS = 86_400_000;
 
 /**
- * Whether a stop has nothing to wait for any more, because its card is not over its package, is stopped, or the month is over: one that is
- * held, was observed or was not called, and one whose last call had no effect for a day.
+ * Whether a stop has nothing to wait for any more, because its card is not over its package, is stopped, or the month is over: a
+ * held, observed or uncalled stop, or one whose last call had no effect for a day.
  */
 export function isUnwanted(stop: StopOrder, { card, now, newestUsage }: CardOrders): boolean {
   const { state, authority, chargedAt, requestedAt } = stop;

@@ -293,7 +293,7 @@ function reopened(facts: CardOrders, shown: ShownCard, counts: StopCounts): Chan
   return { ...others, stops: [done], resumes: [again], ...(isCounted ? { uncountedOfRun: ofRun } : {}) };
 }
 
-/** The stop that a caller has claimed; undefined: another one holds the claim by now. */
+/** The stop that a caller has claimed; undefined: another caller holds the claim by now. */
 function claimedStop({ stops }: CardOrders, month: string, attempt: number): StopOrder | undefined {
   return stops.find(
     (stop) => stop.month === month && stop.state === 'requested' && stop.attempts === attempt,
@@ -323,7 +323,7 @@ export function stopAcknowledged(
   };
 }
 
-/** The vendor works on the last call of an order: no further one is made meanwhile. */
+/** The vendor works on the last call of an order: no further call is made meanwhile. */
 export function atWork({ pendingSince }: VendorWork, now: number, forMs: number) {
   const work = workSeen({ pendingSince, pendingUntil: null }, now, forMs);
   return { ...work, claimedUntil: work.pendingUntil, dueAt: nextLookAt(work, now) };

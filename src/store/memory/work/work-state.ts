@@ -54,12 +54,12 @@ export class WorkState {
   /** The last step back of the clock, until leases from before it are taken back; null without one. */
   #clockStep: { readonly beforeMs: number; readonly noticedMs: number } | null = null;
 
-  /** What may be claimed at once: nothing without a limit of record. */
+  /** Maximum number of slots: 0 without a recorded limit. */
   get claimable(): number {
     return this.isInForce ? Math.min(this.limit ?? 0, this.effectiveLimit ?? Number.POSITIVE_INFINITY) : 0;
   }
 
-  /** How many of the free slots are left for orders. */
+  /** The number of free slots that are left for orders. */
   leftForOrders(free: number, nowMs: number): number {
     const waitMs = this.ordersUntilMs - nowMs;
     return waitMs > 0 && waitMs <= ORDERS_WAIT_MS ? free - pollsShare(free, nowMs) : 0;

@@ -51,7 +51,7 @@ export function settleGroups(settlements: readonly Settlement[]): RedisArgument[
   return groups.flatMap((claims) => [claims.size, ...[...claims].flat(2)]);
 }
 
-/** @returns the member of an item's slot, as slot_of in prelude.lua makes it. */
+/** @returns the member of an item's slot, built like slot_of in prelude.lua. */
 export function slotOf({ lane, member, token }: Slot): string {
   return `${lane === 'manual' ? 'm' : lane === 'order' ? 'o' : ''}${member}@${token}`;
 }
