@@ -144,7 +144,7 @@ export type Received = { [S in Source]: { readonly source: S; readonly body: Bod
 /** The parts of a place that the way back restores. */
 export const KEPT = ['view', 'picked', 'taskType', 'card', 'mark', 'filter', 'sort'] as const;
 
-/** Older data is stale, even while a request is under way. */
+/** Older data is stale, even while a request is in flight. */
 const STALE_AFTER_MS = 4_000;
 
 const UNREAD: LastAnswer<never> = { body: null, atMs: null, problem: null };
@@ -211,7 +211,7 @@ export function dataTimeMs({ data }: State): number {
 
 /**
  * The alerts as their view lists them: firing, then resolved, each with the newest first. The two readings are of different
- * moments: one that resolves between them is listed as firing until the next reading of both.
+ * moments: an alert that resolves between them is listed as firing until the next reading of both.
  */
 export function listedAlerts({ data }: Pick<State, 'data'>): readonly bodies.AlertBody[] {
   const firing = data.firing.body?.items ?? [];

@@ -37,7 +37,7 @@ export class Heartbeat extends LoopService<
     presence.sending();
     try {
       const theirsMs = await live.coordination.heartbeat(describe(), PRESENT_FOR_MS);
-      // The live store took its time between sending and answer, so a slow answer must not look like a clock difference.
+      // The live store's time lies between sending and answer, so a slow answer must not look like a clock difference.
       this.#clockAheadMs = Math.max(0, sentMs - theirsMs) + Math.min(0, clock.now() - theirsMs);
     } catch (error) {
       presence.failed(messageOf(error));

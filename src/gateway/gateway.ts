@@ -171,7 +171,7 @@ export interface AccessWatch {
   access(): GatewayAccess;
 }
 
-/** What a worker may start now. */
+/** Permission for a worker to start polls now. */
 export interface Permit {
   /** Number of polls that may be claimed; Infinity without a limit. */
   readonly calls: number;

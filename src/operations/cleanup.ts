@@ -65,7 +65,7 @@ export class CleanupOperations {
     return dated(updated);
   }
 
-  /** @returns what a run would remove now, for the enabled configs. */
+  /** @returns the rows that a run would remove now, for the enabled configs. */
   async preview(): Promise<CleanupPreview> {
     const { items } = await this.#plan();
     return {

@@ -35,7 +35,7 @@ async function once(context: CommandContext): Promise<number> {
   return printAnswer(context, ownAnswer(shown.data), () => onceText(shown));
 }
 
-/** The size of the terminal; COLUMNS and LINES may give that of a file or a pipe. */
+/** The size of the terminal; COLUMNS and LINES may describe a file or a pipe. */
 function sizeOf({ io }: CommandContext): { readonly columns: number; readonly rows: number } {
   const { columns, rows } = io.stdout as Partial<WriteStream>;
   return {

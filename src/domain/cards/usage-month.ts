@@ -211,7 +211,7 @@ function grown(
   return { ...counted, jump: isKept ? { fromMb: highestMb, fromUsedMb: usedMb, atMs } : before };
 }
 
-/** The count before a jump with the growth since: at most what is counted otherwise. */
+/** The count before a jump plus the growth since, at most the present count. */
 function restored({ fromMb, fromUsedMb }: ReadingJump, usedMb: number, shownMb: number): Counted {
   return {
     usedMb: Math.min(usedMb, (fromUsedMb ?? 0) + Math.max(0, shownMb - fromMb)),
@@ -298,8 +298,8 @@ function isWithinMonth({ fromMb, fromUsedMb }: ReadingJump): boolean {
 }
 
 /**
- * Whether a reading below the highest one is of the counter before a step. Below half of the reading before the step it may as well
- * have restarted; 0 is what a broken gateway shows.
+ * Whether a reading below the highest one belongs to the counter before a step. Below half of the reading before the step it may
+ * also be a restart; 0 is the answer of a broken gateway.
  */
 function disproves(
   { fromMb }: ReadingJump,

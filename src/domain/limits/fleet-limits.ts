@@ -69,7 +69,7 @@ export function divideCeiling(ceiling: number, needs: PerType, present: PerType)
       left -= share;
     });
   };
-  // In the order of their needs: what a type leaves of its equal share goes to the types that need more.
+  // In the order of their needs: the unused part of a type's equal share goes to the types that need more.
   divide(
     [...TASK_TYPES].sort((a, b) => needs[a] - needs[b]),
     (type) => Math.max(1, needs[type]),

@@ -17,7 +17,7 @@ import { isOfCall, isOverdue, isUnderWay, NO_WORK, type VendorWork } from './ven
 
 /** Why no stop is called. */
 type WhyNot =
-  | 'other_iccid' // the card has another SIM than the one that the gateway showed
+  | 'other_iccid' // the card's SIM is not the one that the gateway showed
   | 'not_over' // unknown, within its allowance, or its usage is in doubt
   | 'done' // stopped once in this month with this SIM and allowance, resumed, or dismissed
   | 'held' // held before, and the cause still lasts

@@ -33,7 +33,7 @@ export class OutsideHeartbeat extends LoopService<
 > {
   readonly name = 'outside-heartbeat';
   #sentAtMs: number | null = null;
-  /** `undefined`: not known yet. */
+  /** `undefined`: unknown so far. */
   #trouble: string | null | undefined = undefined;
 
   /** null on an instance that does not lead. */

@@ -128,7 +128,7 @@ export class OrderWorker extends LoopService<OrderWorkerDeps> {
     });
   }
 
-  /** What may be taken now; null: nothing. */
+  /** The orders that may be taken now; null: none. */
   #turn() {
     const { gateway, offers, stopRules, isPaced, clock } = this.deps;
     const now = clock.monotonic();

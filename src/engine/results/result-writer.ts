@@ -30,7 +30,7 @@ export interface FinishedItem {
   readonly item: WorkItem;
   readonly verdict: Settlement['verdict'];
   readonly outcome: PollOutcome | null;
-  /** What is stored about a failed poll; null when the poll did not fail. */
+  /** The stored note about a failed poll; null when the poll did not fail. */
   readonly failure: FailureNote | null;
   /** Backoff cap at which the card is left to its ring, milliseconds, if its poll failed or its outcome cannot be written. */
   readonly retryCapMs: number;

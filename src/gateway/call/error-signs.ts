@@ -33,7 +33,7 @@ const ERROR_WORD =
   /^([45]\d\d|err|error|fail|failed|failure|fault|exception|invalid|denied|unauthori[sz]ed|forbidden|unavailable|timeout|nok|ko|失败|错误|异常)$/i;
 
 /**
- * @param item with the value: the answer itself, or an item of its list. @param path of the value in it.
+ * @param item the object that has the value: the answer itself, or an item of its list. @param path of the value in it.
  * @returns the sign with its place, such as `success: false`; null: none.
  */
 export function errorSignIn(answer: unknown, item: unknown, path: ValuePath, judged: Judged): string | null {

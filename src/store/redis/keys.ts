@@ -31,7 +31,7 @@ export function redisKeys(isCluster: boolean) {
     inForce: ofType('polling:in-force'),
     /** The limit in force while the leader has lowered the configured one; absent otherwise. */
     effectiveLimit: ofType('polling:concurrency:effective'),
-    /** JSON: what the leader knows about the limit of the type, and why it has its value. */
+    /** JSON: the leader's record of the limit of the type, with the reason for its value. */
     limitRecord: ofType('polling:concurrency:record'),
     /** Sorted set: card id, or `m` + manual entry, then `@` and the lease token -> lease token. */
     slots: ofType('polling:concurrency:slots'),
@@ -68,7 +68,7 @@ export function redisKeys(isCluster: boolean) {
     carrierSlots: ofType('polling:carrier-slots'),
     /** Hash: number of a minute since the epoch -> how fast readings of usage grew, as `<bucket>=<how many>`, ... */
     usageGrowth: ofType('polling:usage-growth'),
-    /** Hash: number of an hour since the epoch, modulo those that are kept -> the fastest growth of one (stats.ts). */
+    /** Hash: number of an hour since the epoch, modulo the number of kept hours -> the fastest growth in it (stats.ts). */
     usagePeaks: ofType('polling:usage-peaks'),
     /** Set of the config ids that have a ring. */
     rings: ofType('polling:rings'),

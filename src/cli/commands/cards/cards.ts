@@ -33,7 +33,7 @@ const show = defineCommand({
     const doing = 'reading the card';
     if (context.format !== 'table')
       return showAnswer(context, doing, (client) => client.card(card), cardFields);
-    // Only the explanation has the stops of the card, and what the gateway offers.
+    // Only the explanation has the stops of the card, and the gateway's offers.
     const read = (client: ApiClient) => client.explain(card);
     return showAnswer(context, doing, read, (body, style) => cardFields(body.card, style, body));
   },

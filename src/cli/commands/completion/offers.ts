@@ -65,7 +65,7 @@ function valuesOf({ choices, kind }: OptionSpec, attached: string): Offer {
   return { words, files: kind !== undefined && isFile(kind) };
 }
 
-/** Subcommands, and what the arguments of the command accept. */
+/** Subcommands, and the values that the command's arguments accept. */
 function argumentsAt(spec: CommandSpec): Offer {
   const { arguments: args = [] } = spec;
   const below = shownBelow(spec).map(({ name, summary }) => ({ text: name, doc: summary }));

@@ -43,7 +43,7 @@ export async function daemonFindings(context: CommandContext, start: string | nu
   }
 }
 
-/** A mistake in the client settings, for example a missing token file: then no daemon is asked. */
+/** With a mistake in the client settings, for example a missing token file, no daemon is called. */
 async function unusableSettings(context: CommandContext): Promise<Finding[] | null> {
   try {
     await context.clientConfig();

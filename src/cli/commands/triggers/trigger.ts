@@ -72,7 +72,7 @@ async function outcomeIfKnown(
   }
 }
 
-/** What the gateway reported about the card, or why the poll failed. */
+/** The gateway's report about the card, or why the poll failed. */
 async function readOutcome(
   context: CommandContext,
   cardId: number,

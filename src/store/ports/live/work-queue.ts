@@ -163,7 +163,7 @@ export interface RunningCount {
   readonly live: number;
 }
 
-/** What the leader knows about the limit of a task type; stored for the next leader and for reports. */
+/** The leader's record of the limit of a task type; stored for the next leader and for reports. */
 export interface LimitRecord extends LimitMemory {
   /** Why the effective limit is lower than the configured one; null while it is not. */
   readonly reason: string | null;

@@ -68,14 +68,14 @@ interface NotResumed {
 export type ResumeClaim =
   | { readonly state: 'granted' | 'unresolved'; readonly runId: string; readonly attempt: number }
   | { readonly state: 'none' } // the card waits in no run
-  | { readonly state: 'other_iccid'; readonly runId: string } // the status is not that of its SIM
-  | { readonly state: 'running'; readonly runId: string } // as shown: nothing is to be called
+  | { readonly state: 'other_iccid'; readonly runId: string } // the status belongs to another SIM
+  | { readonly state: 'running'; readonly runId: string } // it runs already, so no call is needed
   | { readonly state: 'settling'; readonly runId: string } // it runs, and a call that stops it may still take effect
-  | { readonly state: 'pending'; readonly runId: string } // the vendor works on the card, as it says
+  | { readonly state: 'pending'; readonly runId: string } // the vendor reports that it works on the card
   | { readonly state: 'failed'; readonly runId: string } // the last call had no effect either
   | { readonly state: 'claimed'; readonly runId: string } // another caller holds the claim
-  | { readonly state: 'stopping'; readonly runId: string } // a call that stops the card may be under way
-  | { readonly state: 'unconfirmed'; readonly runId: string }; // acknowledged without effect; not again yet
+  | { readonly state: 'stopping'; readonly runId: string } // a call that stops the card may be in flight
+  | { readonly state: 'unconfirmed'; readonly runId: string }; // acknowledged without effect; too early to repeat
 
 export interface ResumeRecords {
   /** @returns how many cards the run would have, and how many of a list would be skipped. */

@@ -41,13 +41,13 @@ export type StopClaim =
       /** Number of calls without effect, if the vendor has worked on the last call for the longest allowed time. */
       readonly overdueCalls?: number;
     }
-  | { readonly state: 'pending' } // the vendor works on the card, as it says
+  | { readonly state: 'pending' } // the vendor reports that it works on the card
   | { readonly state: 'claimed' } // another caller holds the claim
-  | { readonly state: 'unwatched' } // many cards went over at once, and their readings are to be compared first
+  | { readonly state: 'unwatched' } // many cards went over at once, and their readings must be compared first
   | { readonly state: 'resuming' } // the card waits in a run that resumes it
-  | { readonly state: 'unconfirmed' } // acknowledged without effect; not to be called again yet
-  | { readonly state: 'other_iccid' } // the card has another SIM than the one that the gateway showed running
-  | { readonly state: 'not_over' } // unknown card, within its present allowance, or its usage is in doubt
+  | { readonly state: 'unconfirmed' } // acknowledged without effect; too early to repeat
+  | { readonly state: 'other_iccid' } // the card's SIM is not the one that the gateway showed running
+  | { readonly state: 'not_over' } // unknown card, within its current allowance, or its usage is doubtful
   | { readonly state: 'done' } // stopped once in this month with this SIM and allowance, resumed, or dismissed
   | { readonly state: 'observed'; readonly isNew: boolean } // stops are only observed
   /** Waits for the end of its cause, or for an operator. `isNew`: this claim caused it. */

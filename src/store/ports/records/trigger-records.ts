@@ -92,9 +92,9 @@ export interface TriggerRecords {
    */
   feeding(limit: number): Promise<readonly FeedingTrigger[]>;
   /**
-   * Hands out the next cards, at most `limit`. There may be none although more follow, because one call looks at a
-   * bounded number of cards. Each card is handed out by one caller only. After the last card `total` becomes exact:
-   * cards that were counted at the start and no longer exist count as failed.
+   * Hands out the next cards, at most `limit`. May return none although more follow, because one call scans a bounded number of
+   * cards. Each card is handed out by one caller only. After the last card `total` becomes exact: cards that were counted at the
+   * start and no longer exist count as failed.
    */
   handOut(triggerId: string, limit: number): Promise<HandOut>;
   /** Counts results, each card once; the last result completes the trigger. Idempotent. */

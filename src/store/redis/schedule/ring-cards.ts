@@ -24,7 +24,7 @@ const MAX_ATTEMPTS = 20;
 /** After this many added cards the ring checks again whether buckets must be split. */
 const CARDS_PER_GROWTH = 20_000;
 
-/** What ring-members.lua sends to each bucket. */
+/** The command of ring-members.lua for each bucket. */
 type MembersCommand = 'SADD' | 'SREM' | 'SMISMEMBER';
 
 /** Cards of one bucket. */

@@ -47,7 +47,7 @@ DELETE FROM import_rows WHERE card_id = ANY ($1::bigint[])
 SET CONSTRAINTS cards_iccid_key, cards_vendor_id DEFERRED
 
 -- name: card_import.lowered
--- Running cards whose allowance import_rows lower to less than they have used in the month $1.
+-- Running cards whose allowance import_rows lower below their usage in the month $1.
 SELECT r.card_id
 FROM import_rows r
 JOIN cards own ON own.card_id = r.card_id AND NOT own.stopped
@@ -56,7 +56,7 @@ WHERE coalesce(own.allowance_mb > r.allowance_mb, true)
 ORDER BY r.card_id
 
 -- name: card_import.raised
--- Stopped cards whose allowance import_rows raise to what they have used in the month $1, or more.
+-- Stopped cards whose allowance import_rows raise to their usage in the month $1, or above.
 SELECT r.card_id
 FROM import_rows r
 JOIN cards own ON own.card_id = r.card_id AND own.stopped

@@ -9,7 +9,7 @@ SELECT set_config('statement_timeout', ($1::integer)::text, true)
 SELECT set_config('lock_timeout', ($1::integer)::text, true)
 
 -- name: transaction_bounds.walkIndexes
--- Plans made from here on walk indexes, and look rows up by their keys.
+-- Plans made from now on walk indexes, and look up rows by their keys.
 SELECT set_config(name, 'off', true)
 FROM unnest(ARRAY[
   'enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material', 'enable_sort', 'jit'
