@@ -2,7 +2,7 @@
 // these types): it signs a request, and reads an answer. Both functions must return at once: a promise is an error.
 
 export interface GatewayModule {
-  /** Called for every request. @returns additions to it. */
+  /** Called for every request. @returns what to add to it. */
   sign?(request: UnsignedRequest): Signature;
   /** Called for every answer with a 2xx status. @returns one reading for each card, in their order; undefined: the profile reads it, errors too. */
   read?(
@@ -26,7 +26,7 @@ interface UnsignedRequest {
   readonly body: string | null;
   /** CARDPOLL_GATEWAY_HMAC_KEY; null if it is not set. No other secret is passed: credentials are added afterwards. */
   readonly key: string | null;
-  /** The current time, in milliseconds since 1970. */
+  /** The present time, in milliseconds since 1970. */
   readonly now: number;
 }
 

@@ -212,6 +212,7 @@ export interface NotWritten {
   readonly otherIccid: readonly number[];
 }
 
+/** The results of polls. */
 export interface ResultRecords {
   /**
    * Writes a batch of outcomes in one transaction: last-polled times, verification and stopped flags, usage months,
