@@ -1,5 +1,6 @@
 // THE table of causes: which reason can follow from which other reason, and which reasons a change by an operator can cause. Used
-// by reason-order.ts, which orders the reasons, by change-before.ts, which looks for changes, and by the alerts. Pure.
+// by reason-order.ts, which orders the reasons, by change-before.ts, which looks for changes, and by the alerts. Also the
+// after-effects of a pause. Pure.
 import { ACCESS_FAULTS, type FaultKind } from '../domain/gateway-fault.ts';
 import type { CatchingUp } from '../domain/limits/resume-ramp.ts';
 import type { ReasonCode } from '../domain/reasons.ts';

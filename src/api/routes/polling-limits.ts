@@ -1,5 +1,6 @@
 // The limits on the polling of task types: /api/admin/polling-concurrency with the reset of a leaked running count (operations
-// interface, sections 2.2 and 4), and /api/admin/polling-pauses, pauses by operators and by the gateway.
+// interface, sections 2.2 and 4), /api/admin/polling-pauses, pauses by operators and by the gateway, and /api/admin/maintenance,
+// windows planned ahead.
 import { z } from 'zod';
 import {
   MAX_CONCURRENCY_BOUNDS,

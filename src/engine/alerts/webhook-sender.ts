@@ -2,8 +2,8 @@
 // notification ensures that only one instance sends it.
 //
 // Life of a notification: pending -> claimed (an attempt begins) -> delivered, failed, or pending again after a pause. Delivery
-// is at least once: when a sender dies between call and settle, its claim expires, and the same message id is sent again. Only a
-// 2xx answer counts as delivered; a chat robot must also confirm the message in the body. These failures are final: 410 (the
+// is at least once: when a sender dies between call and settle, its claim expires, and the same message id is sent again.
+// webhook-attempt.ts decides which answers count as delivered. These failures are final: 410 (the
 // receiver is gone), an address that must not be called, and a robot's permanent refusal. A busy receiver is not called before
 // the time that it names.
 //

@@ -177,7 +177,10 @@ export interface ConfigRecords {
   update(id: number, patch: Partial<Omit<PollingConfig, 'id'>>): Promise<PollingConfig | null>;
   /** @returns the removed config, or null for an unknown id. */
   remove(id: number): Promise<PollingConfig | null>;
-  /** @returns the recorded limits and operators' pauses; the live store has those in force (store/ports/in-force.ts). */
+  /**
+   * @returns the recorded limits and operators' pauses; the live store has those in force (store/ports/in-force.ts). A maintenance
+   * window of the whole fleet is a pause; of several pauses the one that ends last counts.
+   */
   ofRecord(): Promise<Record<TaskType, OfRecord>>;
   setConcurrency(taskType: TaskType, max: number): Promise<void>;
   /** Pauses task types from now. Replaces earlier pauses of operators. */
