@@ -30,7 +30,6 @@ import {
 } from './gateway-report.ts';
 import { fleetReasons } from './health-reasons.ts';
 import { InitStanding } from './init-standing.ts';
-import { KeptReasons } from './kept-reasons.ts';
 import type { Presence } from './presence.ts';
 import type { HealthReason } from './reason.ts';
 import { inOrder } from './reason-order.ts';
@@ -234,4 +233,32 @@ async function readSurroundings(
   const longestFirst = [...pauses].sort((a, b) => b.untilMs - a.untilMs);
   const gateway = gatewayReportOf(instances);
   return { nowMs, instances, pauses: longestFirst, stops, clockGap, since, rateLimits, gateway };
+}
+
+/** A reason is shown for at least so long, so that the first line of every surface can be read. */
+const LEAST_MS = 10_000;
+
+/** The reasons of a task type that were shown a moment ago. */
+export class KeptReasons {
+  readonly #shown = new Map<string, { readonly reason: HealthReason; readonly sinceMs: number }>();
+
+  /** @returns the current reasons, and those first shown less than ten seconds ago that have ended. */
+  with(reasons: readonly HealthReason[], nowMs: number): readonly HealthReason[] {
+    const present = new Map(reasons.map((reason) => [nameOf(reason), reason]));
+    const kept: HealthReason[] = [];
+    for (const [name, { reason, sinceMs }] of this.#shown) {
+      if (present.has(name)) continue;
+      // A clock that was set back does not extend a reason.
+      if (nowMs - sinceMs < LEAST_MS && nowMs >= sinceMs) kept.push(reason);
+      else this.#shown.delete(name);
+    }
+    for (const [name, reason] of present) {
+      this.#shown.set(name, { reason, sinceMs: this.#shown.get(name)?.sinceMs ?? nowMs });
+    }
+    return kept.length === 0 ? reasons : [...reasons, ...kept];
+  }
+}
+
+function nameOf({ taskType, code }: HealthReason): string {
+  return `${taskType} ${code}`;
 }

@@ -101,5 +101,10 @@ function asksTheSame(a: AlertCondition, b: AlertCondition): boolean {
 }
 
 export function holds({ comparison, threshold }: AlertCondition, sample: number): boolean {
-  return comparison === '>' ? sample > threshold : sample < threshold;
+  switch (comparison) {
+    case '>':
+      return sample > threshold;
+    case '<':
+      return sample < threshold;
+  }
 }

@@ -10,9 +10,11 @@ export function conditionText({ rule_type, comparison, threshold }: Condition): 
   return `${rule_type} ${comparison} ${threshold}${RULE_TYPE_FACTS[rule_type].unit}`;
 }
 
+const AWAY_FROM_THRESHOLD = { '>': 'ceil', '<': 'floor' } as const;
+
 /** The value at which an alert fired, with two digits after the point. It is rounded away from the threshold that it passed. */
 function shownValue({ value, comparison }: Pick<AlertBody, 'value' | 'comparison'>): number {
-  const roundingMode = comparison === '>' ? 'ceil' : 'floor';
+  const roundingMode = AWAY_FROM_THRESHOLD[comparison];
   return Number(
     value.toLocaleString('en-US', { maximumFractionDigits: 2, useGrouping: false, roundingMode }),
   );

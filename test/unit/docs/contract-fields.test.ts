@@ -8,6 +8,7 @@ import { wireSchema } from '../../../src/api/schemas/answers.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { alertReport, alertRuleReport } from '../../../src/operations/alerts/alert-reports.ts';
 import { cardReport, importReport } from '../../../src/operations/cards/card-report.ts';
+import { IMPORT_COLUMNS } from '../../../src/operations/cards/import-columns.ts';
 import { cleanupPreview, cleanupProgress, retention } from '../../../src/operations/cleanup-report.ts';
 import {
   concurrencyLimit,
@@ -62,7 +63,7 @@ const SECTIONS: ReadonlyArray<readonly [title: string, reports: readonly z.ZodTy
   [
     'Import columns',
     [importReport],
-    'card_id iccid carrier_id status allowance_mb vendor_id real_name_verified dry_run true false ignore_columns overwrite_verified',
+    `${IMPORT_COLUMNS.join(' ')} dry_run true false ignore_columns overwrite_verified`,
   ],
 ];
 

@@ -8,9 +8,9 @@ import {
   reloadCauses,
   zoneCauses,
 } from '../../../src/health/fleet-faults.ts';
+import { KeptReasons } from '../../../src/health/fleet-health.ts';
 import * as found from '../../../src/health/health-reasons.ts';
 import { healthOfReasons, type TaskHealthInputs } from '../../../src/health/health-reasons.ts';
-import { KeptReasons } from '../../../src/health/kept-reasons.ts';
 import { inOrder } from '../../../src/health/reason-order.ts';
 import type { StopFigures } from '../../../src/health/stop-figures.ts';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
