@@ -40,8 +40,10 @@ it('shows what is known, and has one count and one estimate run for all readers'
      FROM pg_stat_activity
      WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`,
   );
-  // The third asks for stops without effect, which concern cards too: one for all readers as well.
-  expect(rows).toEqual([{ counting: 1, waiting: 3 }]);
+  expect(rows).toMatchObject([{ counting: 1 }]);
+  // The third asks for stops without effect, which concern cards too, and near the end of a month a fourth one for stopped cards:
+  // each once for all readers.
+  expect([3, 4]).toContain(rows[0].waiting);
 });
 
 it('shows the count once there is one', async () => {

@@ -21,6 +21,7 @@ import { OrderWorker, type OrderWorkerDeps } from '../../../src/engine/orders/or
 import { StopRulesWatch } from '../../../src/engine/orders/stop-rules-watch.ts';
 import { LeaseKeeper } from '../../../src/engine/results/lease-keeper.ts';
 import { ConfigWatch } from '../../../src/engine/schedule/config-watch.ts';
+import { MaintenanceWatch } from '../../../src/engine/schedule/maintenance-watch.ts';
 import { StatsRecorder } from '../../../src/engine/stats/stats-recorder.ts';
 import { Worker } from '../../../src/engine/work/worker.ts';
 import { HealthWatch } from '../../../src/health/health-watch.ts';
@@ -143,6 +144,7 @@ async function make(name: string): Promise<LoopService> {
     ...(led as LoopService[]),
     configs,
     new FleetClock({ records: stores.records, ...means }),
+    new MaintenanceWatch({ records: stores.records, fleetNow: () => 0, ...means }),
     new StopRulesWatch({ stops: settings.stops, records: stores.records, ...means }),
     new OrderWorker({
       ...{ calls: { carryOut: async () => {} }, live: stores.live, records: stores.records, gateway: flow },
