@@ -2,7 +2,7 @@
 // by reason-order.ts, which orders the reasons, by change-before.ts, which looks for changes, and by the alerts. Also the
 // after-effects of a pause. Pure.
 import { ACCESS_FAULTS, type FaultKind } from '../domain/gateway-fault.ts';
-import type { CatchingUp } from '../domain/limits/resume-ramp.ts';
+import { type CatchingUp, LONG_PAUSE_MS } from '../domain/limits/resume-ramp.ts';
 import type { ReasonCode } from '../domain/reasons.ts';
 import { spanWords } from '../domain/words.ts';
 import type { Cause } from './reason.ts';
@@ -83,17 +83,24 @@ function placeIn(table: Table, { code }: Explainable, reason: string): number {
 }
 
 /** What is late after a pause follows from it. */
-const OF_A_PAUSE: readonly ReasonCode[] = [...QUEUES, 'nothing_polled', 'overloaded', 'limit_reduced'];
+const OF_A_PAUSE: readonly ReasonCode[] = [...QUEUES, 'overloaded', 'limit_reduced'];
 /** In the first minute the means of the last seconds are still of the pause, and all that waited is polled at once. */
 const OF_ITS_FIRST_MINUTE: readonly ReasonCode[] = [
   ...OF_A_PAUSE.filter((code) => code !== 'queue_backlog'),
-  ...(['avg_duration', 'gateway_slow', 'pace_short', 'polls_held'] as const),
+  'nothing_polled',
 ];
+/** Then the load after a long pause makes calls slow, too. A short one explains nothing of the gateway. */
+const OF_A_LONG_PAUSE: readonly ReasonCode[] = ['avg_duration', 'gateway_slow', 'pace_short', 'polls_held'];
 
-/** A pause that ends wakes no one for what it leaves behind. */
+/**
+ * A pause that ends wakes no one for what it leaves behind. Catching up means that cards are polled: where none is after the first
+ * minute, the pause is no excuse.
+ */
 export function easedAfterPause(cause: Cause, catching: CatchingUp | null): Cause[] {
   if (catching === null) return [cause];
-  if (catching.isFirst && OF_ITS_FIRST_MINUTE.includes(cause.code)) return [];
+  const isLong = catching.pausedMs >= LONG_PAUSE_MS;
+  const left = isLong ? [...OF_ITS_FIRST_MINUTE, ...OF_A_LONG_PAUSE] : OF_ITS_FIRST_MINUTE;
+  if (catching.isFirst && left.includes(cause.code)) return [];
   if (!OF_A_PAUSE.includes(cause.code)) return [cause];
   const text = `${cause.text}; catching up after a pause of ${spanWords(catching.pausedMs / 1000)}`;
   return [{ ...cause, severity: 'warning', text }];

@@ -2,7 +2,7 @@
 // leader (engine/limits/concurrency-controller.ts) and by health.
 
 /** After a shorter pause little waits, and there is no ramp. */
-const LONG_PAUSE_MS = 60_000;
+export const LONG_PAUSE_MS = 60_000;
 /** The limit begins with an eighth, and doubles each time. */
 const STEP_MS = 10_000;
 const STEPS = 3;

@@ -939,13 +939,25 @@ describe('after a pause', () => {
   });
 
   it('what is late wakes no one, until it has another cause', () => {
-    const late = ['concurrency_usage', 'interval_missed', 'nothing_polled', 'overloaded', 'queue_backlog'];
-    const found = codes(false).filter(([code]) => code !== 'avg_duration');
+    const late = ['concurrency_usage', 'interval_missed', 'overloaded', 'queue_backlog'];
+    const found = codes(false).filter(([code]) => code !== 'avg_duration' && code !== 'nothing_polled');
     expect(found.toSorted()).toEqual(late.map((code) => [code, 'warning', true]));
     const own = taskReasons(LATE).filter(({ severity }) => severity === 'alert');
     expect(own.map(({ code }) => code)).toEqual(
       expect.arrayContaining(['nothing_polled', 'interval_missed']),
     );
+  });
+
+  it('cards of which none is polled are an alert after the first minute: the fleet does not catch up', () => {
+    expect(codes(false)).toContainEqual(['nothing_polled', 'alert', false]);
+  });
+
+  it('a slow gateway is named at once, unless the pause was a minute or longer', () => {
+    const slow = { nowMs: 900, usualMs: 20, slowFromMs: null };
+    const named = (pausedMs: number) =>
+      taskReasons({ ...FINE, slowness: slow, catching: { pausedMs, isFirst: true } }).map(({ code }) => code);
+    expect(named(59_999)).toEqual(['gateway_slow']);
+    expect(named(60_000)).toEqual([]);
   });
 
   it('polls that fail are said as ever', () => {
