@@ -162,7 +162,7 @@ export function buildHealth(
 }
 
 /** The dependencies of operations that come from the configuration. */
-export function operationMeans(
+export function operationDeps(
   { timeZone, stops, gateway, webhooks, alerts, proxies }: DaemonConfig,
   records: Pick<RecordStore, 'fleet'>,
 ) {

@@ -19,8 +19,8 @@ import { FlowControlledGateway } from './gateway/flow/flow-control.ts';
 import type { FleetHealth } from './health/fleet-health.ts';
 import { Presence } from './health/presence.ts';
 import type { Audit } from './operations/audit.ts';
+import { MAX_OPEN_CONDITION_TRIGGERS } from './operations/deps.ts';
 import type { Stores } from './operations/doctor/examine.ts';
-import { MAX_OPEN_CONDITION_TRIGGERS } from './operations/means.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
 import { systemClock, withTimeout } from './platform/clock.ts';
 import type { CardpollError } from './platform/errors.ts';
@@ -35,7 +35,7 @@ import { Reloader } from './reload.ts';
 import { accessOf, startServer } from './serve.ts';
 import { type Hangups, run, serveHangups } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
-import { buildHealth, migrate, openStores, operationMeans, warnAtStart, watchFleet } from './stores.ts';
+import { buildHealth, migrate, openStores, operationDeps, warnAtStart, watchFleet } from './stores.ts';
 
 /** Time limit for the last audit entries at shutdown, in milliseconds. */
 const DIGEST_STOP_MS = 3_000;
@@ -160,7 +160,7 @@ function buildOperations(
 ): Operations {
   return openOperations({
     ...stores,
-    ...operationMeans(config, stores.records),
+    ...operationDeps(config, stores.records),
     bounded,
     health,
     auditLog: {

@@ -20,7 +20,7 @@ interface Followed<Body> {
   /** Cleared at the end. */
   readonly bar?: ProgressBar;
   /** Printed when the wait is interrupted: the work that continues, and how to follow and cancel it. */
-  readonly goesOn: string;
+  readonly whatContinues: string;
 }
 
 /** Resolves with the first answer that is done; Ctrl-C ends the wait, not the work. */
@@ -29,7 +29,7 @@ export async function follow<Body>(context: CommandContext, followed: Followed<B
     return await untilDone(context, followed);
   } catch (error) {
     if (error instanceof Interruption && error.exitCode !== EXIT_OK) {
-      context.io.stderr.write(`\n${followed.goesOn}\n`);
+      context.io.stderr.write(`\n${followed.whatContinues}\n`);
     }
     throw error;
   } finally {

@@ -3,7 +3,7 @@
 // millions. note() never waits: an unavailable record store delays neither polling nor a reload, and noted changes are written
 // when it is back. Built by wiring, one per instance.
 import { type AuditChange, DAEMON } from '../domain/audit.ts';
-import { type LoopMeans, LoopService } from '../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../platform/loop.ts';
 import type { AuditTrail } from '../store/ports/records/audit-trail.ts';
 
 const LOOK_EVERY_MS = 1_000;
@@ -17,7 +17,7 @@ interface Gathered {
   readonly since: Date;
 }
 
-export class AuditDigest extends LoopService<LoopMeans & { readonly audit: Pick<AuditTrail, 'record'> }> {
+export class AuditDigest extends LoopService<LoopDeps & { readonly audit: Pick<AuditTrail, 'record'> }> {
   readonly name = 'audit-digest';
   readonly #waiting = new Map<string, Gathered>();
   /** When each action on an object was last recorded, by the monotonic clock. */

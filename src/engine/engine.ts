@@ -11,10 +11,10 @@ import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { span, spanWords } from '../domain/words.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import { ErrorReporter, failingPart, type LoopMeans, LoopService, Pulse } from '../platform/loop.ts';
+import { ErrorReporter, failingPart, type LoopDeps, LoopService, Pulse } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
-import type { NoticeMeans } from './alerts/outage-notices.ts';
+import type { NoticeDeps } from './alerts/outage-notices.ts';
 import { OutageWatch } from './alerts/outage-watch.ts';
 import { OutsideHeartbeat } from './alerts/outside-heartbeat.ts';
 import { WebhookSender } from './alerts/webhook-sender.ts';
@@ -79,7 +79,7 @@ export class Engine implements Service {
     const { secrets, receivers } = webhooks;
     this.#startedAtMs = clock.now();
     this.#errors = new ErrorReporter(log, clock);
-    const loop = (part: string): LoopMeans => ({ clock, onError: this.#errors.for(part) });
+    const loop = (part: string): LoopDeps => ({ clock, onError: this.#errors.for(part) });
     this.#configs = new ConfigWatch({ ...loop('config-watch'), records, offers: deps.offers });
     this.#fleetClock = new FleetClock({ ...loop('fleet-clock'), records });
     this.#maintenance = new MaintenanceWatch({
@@ -103,7 +103,7 @@ export class Engine implements Service {
       ? leaderServices(settings, deps, this.#configs, this.#errors, (cardIds) => this.#judgeChanged(cardIds))
       : [];
     const { runbookUrl } = settings.alerts;
-    const messages: NoticeMeans = {
+    const messages: NoticeDeps = {
       ...{ secrets, receivers, timeZone, fleet, runbookUrl, guard, meter, clock, log },
     };
     this.#outages = new OutageWatch({

@@ -2,7 +2,7 @@
 // two differ, the record store's time is used: a Redis clock that is ahead must not count usage in a month that has not begun.
 // Every instance has a fleet clock. Between two queries it advances by this machine's monotonic clock, so a step of the live
 // store's clock is noticed with the next claim.
-import { type LoopMeans, LoopService } from '../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../platform/loop.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 
 const LOOK_EVERY_MS = 5_000;
@@ -14,7 +14,7 @@ const AGREE_MS = 2_000;
 /** A slower answer does not give the time precisely enough. */
 const PROMPT_MS = 500;
 
-export class FleetClock extends LoopService<LoopMeans & { readonly records: Pick<RecordStore, 'now'> }> {
+export class FleetClock extends LoopService<LoopDeps & { readonly records: Pick<RecordStore, 'now'> }> {
   readonly name = 'fleet-clock';
   /** The record store's clock minus clock.monotonic(); null before the first query, which is made at the start. */
   #offsetMs: number | null = null;

@@ -4,7 +4,7 @@
 // server.
 import { type Fleet, fleetText } from '../domain/fleet.ts';
 import { CardpollError } from '../platform/errors.ts';
-import { type LoopMeans, LoopService } from '../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../platform/loop.ts';
 import type { Coordination } from '../store/ports/live/coordination.ts';
 
 const LOOK_EVERY_MS = 1_000;
@@ -30,7 +30,7 @@ function anotherFleet(holder: Fleet, own: Fleet): CardpollError {
 }
 
 export class FleetWatch extends LoopService<
-  LoopMeans & {
+  LoopDeps & {
     readonly coordination: Pick<Coordination, 'claimFleet'>;
     readonly fleet: Fleet;
     /** Called when the live store belongs to another fleet: this instance must stop. */

@@ -1,7 +1,7 @@
 // Reports to the live store, every two seconds, that this instance is alive and what it does, and measures the answer.
 import { PRESENT_FOR_MS, type Presence } from '../health/presence.ts';
 import { messageOf } from '../platform/errors.ts';
-import { type LoopMeans, LoopService } from '../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../platform/loop.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 
@@ -9,7 +9,7 @@ const BEAT_EVERY_MS = 2_000;
 const MEASURED = 3;
 
 export class Heartbeat extends LoopService<
-  LoopMeans & {
+  LoopDeps & {
     readonly live: Pick<LiveStore, 'coordination'>;
     readonly presence: Presence;
     readonly describe: () => InstanceInfo;

@@ -9,7 +9,7 @@ import { AlertEvaluator } from './alerts/alert-evaluator.ts';
 import { OutsideHeartbeat } from './alerts/outside-heartbeat.ts';
 import { Cleaner } from './cleanup/cleaner.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
-import { type LeaderMeans, Leadership } from './leadership.ts';
+import { type LeaderDeps, Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
 import { LimitsInForce } from './limits/limits-in-force.ts';
 import { PauseLog } from './limits/pause-log.ts';
@@ -50,7 +50,7 @@ export function leaderServices(
   const matcher = () => watch.matcher;
   const fence = () => leadership.fence();
   const ceiling = settings.gateway.maxConcurrency;
-  const lead = (part: string): LeaderMeans => ({ clock, fence, onError: errors.for(part) });
+  const lead = (part: string): LeaderDeps => ({ clock, fence, onError: errors.for(part) });
   return [
     leadership,
     new LimitsInForce({ ...lead('limits-in-force'), live, records, ceiling, log, digest }),

@@ -4,12 +4,12 @@
 // five seconds, so a leader that lost PostgreSQL is replaced in about seven. Losing the lease is safe: advancing a ring carries
 // the fencing token, so a former leader that was paused is refused. Every other operation is idempotent and checks the lead
 // first.
-import { type LoopMeans, LoopService } from '../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../platform/loop.ts';
 import type { Coordination } from '../store/ports/live/coordination.ts';
 import { PROVEN_FOR_MS } from './schedule/config-watch.ts';
 
 /** Dependencies of each service of the leader: those of a loop, and the fence. */
-export interface LeaderMeans extends LoopMeans {
+export interface LeaderDeps extends LoopDeps {
   /** The fencing token while this instance leads, else null. */
   readonly fence: () => number | null;
 }
@@ -19,7 +19,7 @@ const TTL_MS = 4_000;
 const RENEW_EVERY_MS = 1_000;
 
 export class Leadership extends LoopService<
-  LoopMeans & {
+  LoopDeps & {
     readonly coordination: Coordination;
     readonly holder: string;
     /** When the polling configs in use were requested, by the monotonic clock. */

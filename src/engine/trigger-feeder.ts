@@ -16,7 +16,7 @@ import type { Logger } from '../platform/logger.ts';
 import { LoopService } from '../platform/loop.ts';
 import type { ManualList, WorkQueue } from '../store/ports/live/work-queue.ts';
 import type { FeedingTrigger, OwedCard, TriggerRecords } from '../store/ports/records/trigger-records.ts';
-import type { LeaderMeans } from './leadership.ts';
+import type { LeaderDeps } from './leadership.ts';
 
 /** The manual list is filled up to this many cards: seconds of work, and little memory. */
 const LIST_CARDS = 10_000;
@@ -37,7 +37,7 @@ const ON_ITS_WAY_MS = 5_000;
 const OWED_A_CALL = 10_000;
 
 export class TriggerFeeder extends LoopService<
-  LeaderMeans & {
+  LeaderDeps & {
     readonly triggers: TriggerRecords;
     readonly work: Pick<WorkQueue, 'counts'>;
     readonly manual: ManualList;

@@ -106,7 +106,7 @@ export interface Pass {
   giveBack(): void;
 }
 
-export interface GatherMeans {
+export interface GatherDeps {
   readonly signal?: AbortSignal;
   /** Participant for the rate limits; absent: the call follows another one. */
   readonly participant?: 'order' | 'follow_up';
@@ -132,7 +132,7 @@ export interface Gateway {
    * @param withinMs Infinity: without a limit, until the signal aborts.
    * @throws GatewayError `held`.
    */
-  gather(interfaceName: InterfaceName, withinMs: number, means?: GatherMeans): Promise<Pass>;
+  gather(interfaceName: InterfaceName, withinMs: number, means?: GatherDeps): Promise<Pass>;
   /** True for a cardStatus value that means stopped. */
   isStoppedStatus(cardStatus: string): boolean;
 }

@@ -3,7 +3,7 @@
 
 import { spanWords } from '../domain/words.ts';
 import type { Clock } from '../platform/clock.ts';
-import { PatientReading } from '../platform/patient-reading.ts';
+import { SharedReading } from '../platform/shared-reading.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
@@ -29,7 +29,7 @@ const MOST_CHANGES = 200;
  */
 export const WATCHED = 'watched';
 
-interface ChangeMeans {
+interface ChangeDeps {
   readonly live: Pick<LiveStore, 'rings'>;
   readonly records: Pick<RecordStore, 'configs' | 'audit'>;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
@@ -57,10 +57,10 @@ const NOTHING_KNOWN: Known = { changes: [], schedule: { configs: [], rings: [] }
 export class ChangeWatch {
   /** The reasons of the last request, and the time in which a change can have led to each. */
   #asked: ReadonlyArray<{ readonly reason: HealthReason; readonly window: Window }> = [];
-  readonly #reading: PatientReading<Known>;
+  readonly #reading: SharedReading<Known>;
 
-  constructor(private readonly deps: ChangeMeans) {
-    this.#reading = new PatientReading(() => this.#read(), deps.clock);
+  constructor(private readonly deps: ChangeDeps) {
+    this.#reading = new SharedReading(() => this.#read(), deps.clock);
   }
 
   /** @returns the change that came before a reason; null for most reasons. */

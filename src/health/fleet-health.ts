@@ -2,7 +2,7 @@
 // metrics and the doctor (operations) take theirs from here, so this layer knows neither. Built by wiring.ts; opens nothing.
 
 import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
-import type { OfRecord } from '../domain/limits/in-force.ts';
+import type { RecordedLimits } from '../domain/limits/in-force.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../domain/limits/operator-limits.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
 import { catchingUp } from '../domain/limits/resume-ramp.ts';
@@ -13,7 +13,7 @@ import { ConfigMatcher } from '../domain/schedule/polling-config.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
 import { askPerTaskType, perTaskType, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
-import { PatientReading } from '../platform/patient-reading.ts';
+import { SharedReading } from '../platform/shared-reading.ts';
 import { readFleet } from '../store/ports/live/fleet-reading.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { LimitRecord, QueueCounts } from '../store/ports/live/work-queue.ts';
@@ -29,7 +29,7 @@ import {
   presentFaultOf,
 } from './gateway-report.ts';
 import { fleetReasons } from './health-reasons.ts';
-import { InitStanding } from './init-standing.ts';
+import { InitProgressReader } from './init-progress.ts';
 import type { Presence } from './presence.ts';
 import type { HealthReason } from './reason.ts';
 import { inOrder } from './reason-order.ts';
@@ -37,7 +37,7 @@ import { readStopFigures, type StopFigures } from './stop-figures.ts';
 import { judgeTask, type LimitedCounts, type TaskJudgement } from './task-judge.ts';
 import { brokenPromise, taskConditionsOf } from './verdicts.ts';
 
-interface HealthMeans extends Pick<GatewayFacts, 'cardsPerCall'> {
+interface HealthDeps extends Pick<GatewayFacts, 'cardsPerCall'> {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly clock: Clock;
@@ -52,29 +52,29 @@ export type Judgement = Awaited<ReturnType<FleetHealth['judge']>>;
 
 /** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
 export class FleetHealth {
-  readonly init: InitStanding;
+  readonly init: InitProgressReader;
   readonly #kept = perTaskType(() => new KeptReasons());
   readonly #changes: ChangeWatch;
   readonly #stops;
   /** Asked only while the initialisation is stuck. */
   readonly #lockHolders;
   readonly #clockGap;
-  readonly #ofRecord;
+  readonly #recordedLimits;
   readonly #configs;
   readonly #windows;
   readonly #growth;
 
-  constructor(private readonly means: HealthMeans) {
+  constructor(private readonly means: HealthDeps) {
     const { live, records, clock, stops, initPauseMs } = means;
-    this.init = new InitStanding(clock, initPauseMs);
+    this.init = new InitProgressReader(clock, initPauseMs);
     this.#changes = new ChangeWatch({ live, records, clock });
-    this.#stops = new PatientReading(() => readStopFigures(records, stops), clock);
-    this.#lockHolders = new PatientReading(() => records.lockHolders(), clock);
-    this.#ofRecord = new PatientReading(() => records.configs.ofRecord(), clock);
-    this.#configs = new PatientReading(() => records.configs.list(), clock);
-    this.#windows = new PatientReading(() => records.maintenance.open(), clock);
-    this.#growth = new PatientReading(() => live.stats.usageGrowth(), clock);
-    this.#clockGap = new PatientReading(() => readClockGap(live, records), clock);
+    this.#stops = new SharedReading(() => readStopFigures(records, stops), clock);
+    this.#lockHolders = new SharedReading(() => records.lockHolders(), clock);
+    this.#recordedLimits = new SharedReading(() => records.configs.recordedLimits(), clock);
+    this.#configs = new SharedReading(() => records.configs.list(), clock);
+    this.#windows = new SharedReading(() => records.maintenance.open(), clock);
+    this.#growth = new SharedReading(() => live.stats.usageGrowth(), clock);
+    this.#clockGap = new SharedReading(() => readClockGap(live, records), clock);
   }
 
   async judge() {
@@ -129,7 +129,7 @@ export class FleetHealth {
 
   /** @returns the counts, while no limit is in force with that of record; as long as PostgreSQL does not say, with the default. */
   async #limited(taskType: TaskType, counts: QueueCounts): Promise<LimitedCounts> {
-    const known = counts.maxConcurrency ?? (await this.#ofRecord.read())?.[taskType].maxConcurrency;
+    const known = counts.maxConcurrency ?? (await this.#recordedLimits.read())?.[taskType].maxConcurrency;
     return { ...counts, taskType, maxConcurrency: known ?? DEFAULT_MAX_CONCURRENCY };
   }
 
@@ -141,7 +141,7 @@ export class FleetHealth {
       live.coordination.reconciliation(),
       this.#configs.read(),
       this.#growth.read(),
-      this.#ofRecord.read(),
+      this.#recordedLimits.read(),
       this.#windows.read(),
     ]);
     return {
@@ -203,7 +203,7 @@ interface Facts {
   readonly matcher: ConfigMatcher;
   /** null: not known. */
   readonly growth: GrowthHistory | null;
-  readonly record: Readonly<Record<TaskType, OfRecord>> | null;
+  readonly record: Readonly<Record<TaskType, RecordedLimits>> | null;
   /** Maintenance that is planned or in force. */
   readonly windows: readonly MaintenanceWindow[];
 }

@@ -1,6 +1,6 @@
 // Records the health reasons every few seconds, so that reports can show since when each has existed. Started by serve.ts on
 // instances that serve the API; several instances record the same reasons.
-import { type LoopMeans, LoopService } from '../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../platform/loop.ts';
 import type { HealthLog } from '../store/ports/live/poll-stats.ts';
 import { WATCHED } from './change-watch.ts';
 import type { FleetHealth } from './fleet-health.ts';
@@ -14,7 +14,7 @@ const HOLDS_MS = 30_000;
 const WATCH_HOLDS_MS = 5 * LOOK_EVERY_MS;
 
 export class HealthWatch extends LoopService<
-  LoopMeans & { readonly judge: Pick<FleetHealth, 'judge'>; readonly health: Pick<HealthLog, 'note'> }
+  LoopDeps & { readonly judge: Pick<FleetHealth, 'judge'>; readonly health: Pick<HealthLog, 'note'> }
 > {
   readonly name = 'health-watch';
 

@@ -19,14 +19,14 @@ interface Dated {
   readonly beganMs: number;
 }
 
-interface OrderMeans {
+interface OrderDeps {
   /** Dates what has just begun. */
   readonly nowMs: number;
   readonly changeOf: (reason: HealthReason) => KnownChange | null;
 }
 
 /** @returns the reasons with their causes, each after its cause, the worst causes first, of these the one that began first. */
-export function inOrder(reasons: readonly HealthReason[], { nowMs, changeOf }: OrderMeans): HealthReason[] {
+export function inOrder(reasons: readonly HealthReason[], { nowMs, changeOf }: OrderDeps): HealthReason[] {
   const all = reasons.map((reason): Dated => {
     const sinceMs = reason.since?.getTime() ?? nowMs;
     const change = changeOf(reason);

@@ -11,7 +11,7 @@ import type { Pause } from '../store/ports/live/work-queue.ts';
 import { isStarting } from './fleet-faults.ts';
 import { type Breakers, heldInterfacesOf } from './gateway-report.ts';
 import { OF_A_START } from './health-reasons.ts';
-import type { Standing } from './init-standing.ts';
+import type { InitProgressFacts } from './init-progress.ts';
 import type { HealthReason } from './reason.ts';
 import type { TaskJudgement } from './task-judge.ts';
 
@@ -40,7 +40,7 @@ interface Judged {
   readonly gateway: Breakers;
   readonly reasons: readonly HealthReason[];
   readonly pauses: readonly Pause[];
-  readonly init: Standing;
+  readonly init: InitProgressFacts;
   /** null: the database did not answer. */
   readonly stops: unknown;
   readonly tasks: readonly TaskJudgement[];

@@ -9,7 +9,7 @@ import { CardpollError } from '../platform/errors.ts';
 import type { CleanupPlan, CleanupRun } from '../store/ports/records/cleanup-records.ts';
 import { earlierTime } from '../store/ports/records/record-store.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-report.ts';
-import type { OperationMeans } from './means.ts';
+import type { OperationDeps } from './deps.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './requirements.ts';
 
 /** The error of the targets that a cancelled run has not cleaned. */
@@ -27,7 +27,7 @@ const IDLE: CleanupProgress = {
 
 export class CleanupOperations {
   constructor(
-    private readonly deps: Pick<OperationMeans, 'audit' | 'live' | 'records' | 'clock' | 'calendar'>,
+    private readonly deps: Pick<OperationDeps, 'audit' | 'live' | 'records' | 'clock' | 'calendar'>,
   ) {}
 
   /** @returns the configs in order of id. */

@@ -12,11 +12,11 @@ import { Audit, type AuditDependencies } from './audit.ts';
 import { CardTotal } from './cards/card-total.ts';
 import { CardOperations } from './cards/cards.ts';
 import { CleanupOperations } from './cleanup.ts';
+import type { OperationDeps, OperationLimits } from './deps.ts';
 import { Explainer } from './explain/explainer.ts';
 import { ConcurrencyOperations } from './limits/concurrency.ts';
 import { MaintenanceOperations } from './limits/maintenance.ts';
 import { PauseOperations } from './limits/pauses.ts';
-import type { OperationLimits, OperationMeans } from './means.ts';
 import { PlanOperations } from './plan/plans.ts';
 import { ConfigOperations } from './schedule/configs.ts';
 import { InitOperations } from './schedule/init.ts';
@@ -37,8 +37,8 @@ const NO_LIMITS: OperationLimits = {
 };
 
 interface OperationsOptions
-  extends Pick<OperationMeans, 'health' | 'live' | 'records' | 'clock' | 'offers' | 'version'>,
-    Partial<Pick<OperationMeans, 'rateLimits' | 'logDir'>> {
+  extends Pick<OperationDeps, 'health' | 'live' | 'records' | 'clock' | 'offers' | 'version'>,
+    Partial<Pick<OperationDeps, 'rateLimits' | 'logDir'>> {
   /** The records over the connections that requests may use; absent: all. Entries of the audit trail use the others. */
   readonly bounded?: RecordStore;
   /** Default: one. */

@@ -17,7 +17,7 @@ import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import { CardpollError, nullIfUnavailable } from '../platform/errors.ts';
 import type { EarlyCards, NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
-import type { OperationMeans } from './means.ts';
+import type { OperationDeps } from './deps.ts';
 import { requireOffered } from './requirements.ts';
 import type { BatchReport, CancelledTriggers, SelectionCount, TriggerReport } from './trigger-report.ts';
 
@@ -26,11 +26,11 @@ const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
 /** Number of cards that are put into the manual list without waiting for the leader. */
 const AT_ONCE = 1_000;
 
-type TriggerMeans = Pick<OperationMeans, 'live' | 'records' | 'audit' | 'offers' | 'limits'>;
+type TriggerDeps = Pick<OperationDeps, 'live' | 'records' | 'audit' | 'offers' | 'limits'>;
 
 /** New triggers are refused with CardpollError `conflict` when the gateway does not offer the interface that they poll. */
 export class TriggerOperations {
-  constructor(private readonly deps: TriggerMeans) {}
+  constructor(private readonly deps: TriggerDeps) {}
 
   /** @throws CardpollError `not_found` for an unknown card. */
   async single(actor: Actor, taskType: TaskType, cardId: number): Promise<TriggerReport> {

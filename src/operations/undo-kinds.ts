@@ -21,7 +21,7 @@ import type { ConfigOperations, NewConfig } from './schedule/configs.ts';
 import { configVersion } from './schedule/configs.ts';
 import type { StopOperations } from './stops/stops.ts';
 
-export interface UndoMeans {
+export interface UndoDeps {
   readonly configs: ConfigOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly alerts: AlertOperations;
@@ -45,7 +45,7 @@ type Apply = Undoing['apply'];
 type Entry = Pick<AuditRecord, 'id' | 'atMs' | 'name' | 'action' | 'object' | 'before' | 'after'>;
 
 /** @throws CardpollError `conflict` for a change that cannot be undone. */
-export function undoingOf(means: UndoMeans, entry: Entry): Undoing {
+export function undoingOf(means: UndoDeps, entry: Entry): Undoing {
   const { action } = entry;
   switch (action) {
     case 'config.create':
@@ -184,7 +184,7 @@ function ruleUndo(alerts: AlertOperations, entry: Entry): Apply {
   return async (actor) => alerts.update(actor, id, former, await version());
 }
 
-function pauseUndo({ pauses, clock }: UndoMeans, entry: Entry): Pick<Undoing, 'apply' | 'isPartLeft'> {
+function pauseUndo({ pauses, clock }: UndoDeps, entry: Entry): Pick<Undoing, 'apply' | 'isPartLeft'> {
   const of = entry.object.slice('task_type '.length) as Pausable;
   const types = of === 'all' ? TASK_TYPES : [of];
   const read = async () => {

@@ -8,12 +8,12 @@ import { CardpollError } from '../platform/errors.ts';
 import type { AuditRecord } from '../store/ports/records/audit-records.ts';
 import { auditItemOf } from './audit.ts';
 import type { UndoReport } from './audit-report.ts';
-import type { OperationMeans } from './means.ts';
+import type { OperationDeps } from './deps.ts';
 import { VERSION_CHANGED } from './requirements.ts';
-import { cannot, type UndoMeans, undoingOf } from './undo-kinds.ts';
+import { cannot, type UndoDeps, undoingOf } from './undo-kinds.ts';
 
 export class UndoOperations {
-  constructor(private readonly deps: UndoMeans & Pick<OperationMeans, 'records'>) {}
+  constructor(private readonly deps: UndoDeps & Pick<OperationDeps, 'records'>) {}
 
   /**
    * Safe to repeat: an undo is made only once.

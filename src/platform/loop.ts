@@ -9,7 +9,7 @@ import type { Service } from './service.ts';
 export type LoopErrorHandler = (error: unknown, retryInMs: number) => void;
 
 /** A loop's clock, and the handler for a pass that threw. */
-export interface LoopMeans {
+export interface LoopDeps {
   readonly clock: Clock;
   readonly onError: LoopErrorHandler;
 }
@@ -18,7 +18,7 @@ const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 
 /** @typeParam Deps the dependencies of the service, including the loop's. */
-export abstract class LoopService<Deps extends LoopMeans = LoopMeans> implements Service {
+export abstract class LoopService<Deps extends LoopDeps = LoopDeps> implements Service {
   abstract readonly name: string;
   /** Ends the last started loop; null before the first start. */
   #loop: AbortController | null = null;

@@ -8,7 +8,7 @@ import type { AdminToken } from '../../src/domain/admin-token.ts';
 import type { Offers } from '../../src/domain/gateway-interface.ts';
 import type { StopSettings } from '../../src/domain/stops/stop.ts';
 import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
-import type { OperationLimits } from '../../src/operations/means.ts';
+import type { OperationLimits } from '../../src/operations/deps.ts';
 import { type Operations, openOperations } from '../../src/operations/operations.ts';
 import type { AddressRange } from '../../src/platform/addresses.ts';
 import { systemClock } from '../../src/platform/clock.ts';
@@ -21,7 +21,7 @@ import { openPostgresRecordStore } from '../../src/store/postgres/record-store.t
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { fleetHealth } from './fleet-health.ts';
 import { setLimits } from './limits.ts';
-import { TESTER_MEANS } from './message-means.ts';
+import { TESTER_MEANS } from './message-deps.ts';
 import { lastTraceOf } from './operated-stores.ts';
 import { DEFAULT_STOPS } from './stop-rules.ts';
 

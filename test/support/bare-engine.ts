@@ -17,7 +17,7 @@ import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { UNJUDGED } from './fleet-health.ts';
 import { defaultsOf } from './gateway-config.ts';
-import { MESSAGE_MEANS } from './message-means.ts';
+import { MESSAGE_MEANS } from './message-deps.ts';
 import { PLAIN_GATEWAY } from './one-card-calls.ts';
 import { UNMEASURED } from './unmeasured.ts';
 

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
 import type { FleetHealth } from '../../src/health/fleet-health.ts';
-import type { OperationLimits } from '../../src/operations/means.ts';
+import type { OperationLimits } from '../../src/operations/deps.ts';
 import { type Operations, openOperations } from '../../src/operations/operations.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import { NO_PROXIES } from '../../src/platform/proxy/http-proxy.ts';
@@ -14,7 +14,7 @@ import { openPostgresRecordStore } from '../../src/store/postgres/record-store.t
 import { fleetHealth } from './fleet-health.ts';
 import { freshDatabase } from './fresh-stores.ts';
 import { setLimits } from './limits.ts';
-import { TESTER_MEANS } from './message-means.ts';
+import { TESTER_MEANS } from './message-deps.ts';
 import { DEFAULT_STOPS } from './stop-rules.ts';
 import { openPacedLiveStore } from './virtual-pace.ts';
 

@@ -23,7 +23,7 @@ import type { Meter } from '../../src/platform/meter.ts';
 import { NO_PROXIES } from '../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
 import { defaultsOf, gatewayConfig } from '../support/gateway-config.ts';
-import { MESSAGE_MEANS, TESTER_MEANS } from '../support/message-means.ts';
+import { MESSAGE_MEANS, TESTER_MEANS } from '../support/message-deps.ts';
 import { UNMEASURED } from '../support/unmeasured.ts';
 import { serve } from './virtual/undici.ts';
 import type { World } from './world.ts';

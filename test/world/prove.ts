@@ -17,7 +17,7 @@ import { storyOf } from './story.ts';
 import { tableOf } from './table.ts';
 import { reality, takeGlobals } from './virtual/globals.ts';
 
-interface Means {
+interface Deps {
   readonly root: string;
   readonly outfile: string;
 }
@@ -38,7 +38,7 @@ const SHRINK_MS = 60_000;
 /** A night that is slower than reality stands still: its process is ended, and the night has failed. */
 const SPARE_MS = 300_000;
 
-export async function run(args: string[], means: Means): Promise<number> {
+export async function run(args: string[], means: Deps): Promise<number> {
   if (process.send !== undefined && args[0] === 'nights') return liveNights(args, means);
   const options = readOptions(args, { seeds: 100, minutes: 30, instances: 3, cards: 300 }, [
     'embedded',
@@ -85,7 +85,7 @@ function asBefore(verdict: Verdict, hashes: Map<number, string>): Verdict {
 }
 
 /** The migrated database that every world begins with. */
-function databaseOf({ outfile }: Means): string {
+function databaseOf({ outfile }: Deps): string {
   return `${outfile}.tar`;
 }
 
@@ -95,7 +95,7 @@ function print(lines: readonly string[]): void {
 
 async function proveAll(
   { seeds, from, first, ...size }: ProveOptions,
-  means: Means,
+  means: Deps,
   stopped: AbortSignal,
   tell: (verdict: Verdict) => void,
 ): Promise<void> {
@@ -156,7 +156,7 @@ function ask(child: ChildProcess, night: Night, first: boolean): Promise<Verdict
 }
 
 /** In a process of its own: its clock and its chance are the worlds'. */
-async function liveNights(args: readonly string[], means: Means): Promise<number> {
+async function liveNights(args: readonly string[], means: Deps): Promise<number> {
   const database = new Blob([await readFile(databaseOf(means))]);
   const redis = args.includes(ON_REDIS) ? await NightRedis.open() : null;
   const ground = { database, redis };

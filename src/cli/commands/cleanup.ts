@@ -198,7 +198,7 @@ function waitFor(context: CommandContext, runId: string): Promise<Answer<Cleanup
       // A later run can only have begun after this one ended.
       return current !== runId || status !== 'running';
     },
-    goesOn:
+    whatContinues:
       `cleanup ${runId} continues: \`cardpoll cleanup progress\` shows its progress, ` +
       '`cardpoll cleanup cancel` cancels it',
   });

@@ -109,11 +109,11 @@ function factLines(overview: OverviewBody, { columns, ...state }: State): FactLi
   const nowMs = dataTimeMs({ columns, ...state });
   const style = new ScreenStyle(nowMs, columns);
   // The band already shows it.
-  const isSaid = overview.health_reasons[0]?.code === 'paused' && overview.pauses.length > 0;
+  const isListed = overview.health_reasons[0]?.code === 'paused' && overview.pauses.length > 0;
   const capacity = capacityLine(overview, numbersOf(style));
   // That nothing is paused is not worth a line here.
   const facts = fleetFacts(overview, style, capacity, true).filter(
-    ({ name, isCalm }) => name !== 'pauses' || !(isSaid || isCalm),
+    ({ name, isCalm }) => name !== 'pauses' || !(isListed || isCalm),
   );
   return [
     ...facts.map(({ name, value, isCalm }) => ({ line: fact(name, ...value), isCalm })),

@@ -16,7 +16,7 @@ export interface PauseOfRecord {
   readonly by: string;
 }
 
-export interface OfRecord {
+export interface RecordedLimits {
   readonly maxConcurrency: number;
   /** null: operators have paused nothing, or it is over. */
   readonly pause: PauseOfRecord | null;
@@ -54,7 +54,7 @@ const LEAST_LEFT_MS = 10_000;
  * @returns what is to be put into force; null: it is
  */
 export function missingInForce(
-  record: Readonly<Record<TaskType, OfRecord>>,
+  record: Readonly<Record<TaskType, RecordedLimits>>,
   seen: Readonly<Record<TaskType, SeenInForce>>,
   ceiling: number | null,
 ): Record<TaskType, WantedInForce | null> {

@@ -43,7 +43,7 @@ interface Judged {
   /** The former stop; null: none. */
   readonly stop: StopOrder | null;
   /** It is about another SIM or allowance, or starts again: no part of the former stop continues. */
-  readonly isAnew: boolean;
+  readonly isNewStop: boolean;
 }
 
 /**
@@ -67,14 +67,14 @@ export function decideStop(facts: CardOrders, shown: ShownCard, control: StopCon
   if (stop !== null && isForFormerIccid(stop, card)) return no('not_over');
   const isSpared = stop !== null && spares(stop, card, readAtOf(facts), control.jump);
   if (isSpared && stop.state !== 'observed') return no(stop.state === 'held' ? 'held' : 'done');
-  const isAnew = stop !== null && !isSpared && !goesOn(stop, card);
-  const judged = { card, month, stop, isAnew };
+  const isNewStop = stop !== null && !isSpared && !isSameStop(stop, card);
+  const judged = { card, month, stop, isNewStop };
   if (stop !== null && hasFallen(stop, card, facts.usage)) {
     return { act: 'hold', heldBy: 'reading_fell', ...judged };
   }
-  const judgement = judgedBy(control, card, now, isAnew ? null : stop);
+  const judgement = judgedBy(control, card, now, isNewStop ? null : stop);
   if (judgement.act === 'unwatched') return no('unwatched');
-  const work = stop !== null && goesOn(stop, card) ? stop : NO_WORK;
+  const work = stop !== null && isSameStop(stop, card) ? stop : NO_WORK;
   return judgement.act === 'call' && isAwaited(shown, work, now)
     ? { act: 'wait', forMs: shown.pendingForMs, ...judged }
     : { ...judgement, ...judged };
@@ -169,7 +169,7 @@ export function isUncalled({ chargedAt, acknowledgedAt, unresolved }: StopOrder)
 }
 
 /** The same stop is called again. */
-export function goesOn({ state, iccid }: StopOrder, card: CardFacts): boolean {
+export function isSameStop({ state, iccid }: StopOrder, card: CardFacts): boolean {
   return state === 'requested' && iccid === card.iccid;
 }
 
@@ -261,7 +261,7 @@ export function runsOver(facts: CardOrders, jump: JumpFacts): 'over_running' | '
     if (isSpared && (stop.state === 'dismissed' || stop.state === 'resumed')) return 'spared';
     const isHeld = stop.state === 'held' && isFinal(stop, card);
     const isObserved = isSpared && stop.state === 'observed';
-    if (isHeld || isObserved || (stop.acknowledgedAt !== null && goesOn(stop, card))) return null;
+    if (isHeld || isObserved || (stop.acknowledgedAt !== null && isSameStop(stop, card))) return null;
   }
   return isOver(card, usage) ? 'over_running' : null;
 }

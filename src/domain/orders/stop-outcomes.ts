@@ -15,11 +15,11 @@ import type {
 } from './card-orders.ts';
 import {
   decideStop,
-  goesOn,
   isClaimed,
   isFormerCall,
   isOfCard,
   isOver,
+  isSameStop,
   isUncalled,
   LATE_AT_MOST_MS,
   mayTakeEffect,
@@ -55,14 +55,14 @@ export function stopDecided(
     return { ...ended, stops: [...(ended.stops ?? []), lookedAt(facts, decision.stop)] };
   }
   if (decision.act === 'none' || card === null) return ended;
-  const { act, stop, isAnew } = decision;
+  const { act, stop, isNewStop } = decision;
   // In mode observe, a stop that was requested before stays requested and waits.
-  if (act === 'observe' && stop !== null && !isAnew) return ended;
-  const lost = isAnew ? lostCall(stop, card) : null;
+  if (act === 'observe' && stop !== null && !isNewStop) return ended;
+  const lost = isNewStop ? lostCall(stop, card) : null;
   const changes = { ...ended, ...(lost === null ? {} : { audit: lost }) };
   const written = (next: StopOrder) => ({ ...changes, stops: [...(ended.stops ?? []), next] });
   if (act === 'wait') {
-    const waits = stop !== null && goesOn(stop, card) ? stop : judgedStop(facts, decision);
+    const waits = stop !== null && isSameStop(stop, card) ? stop : judgedStop(facts, decision);
     const work = workSeen(waits, now, decision.forMs);
     return written({ ...waits, ...work, dueAt: nextLookAt(work, now) });
   }
@@ -73,7 +73,7 @@ export function stopDecided(
   return {
     ...written({ ...next, claimedUntil, dueAt: claimedUntil, chargedAt: now }),
     counts: counted(
-      takenBack(control.counts, isAnew ? null : (stop?.chargedAt ?? null)),
+      takenBack(control.counts, isNewStop ? null : (stop?.chargedAt ?? null)),
       next.authority === null,
     ),
     // From here on, a card found stopped is the result of this stop.
@@ -109,7 +109,7 @@ function judgedStop(
     resumedAt: null,
     stopAgain: false,
   } as const;
-  if (stop !== null && goesOn(stop, card)) {
+  if (stop !== null && isSameStop(stop, card)) {
     // The vendor worked on its last call for the longest allowed time, without effect.
     const unconfirmed = stop.unconfirmed + Number(isOfCall(stop));
     const work = { pendingSince: unconfirmed > 0 ? stop.pendingSince : null, pendingUntil: null };
@@ -134,10 +134,10 @@ export function stopWanted(
   const decision = decideStop(facts, card, { ...control, watchedUntil: null });
   if (decision.act === 'none') return { decision, changes: endedOrders(facts, card) };
   if (decision.act !== 'call') return { decision, changes: stopDecided(facts, card, decision, control, 0) };
-  const { stop, isAnew } = decision;
-  const isOpen = stop !== null && goesOn(stop, card);
+  const { stop, isNewStop } = decision;
+  const isOpen = stop !== null && isSameStop(stop, card);
   if (isOpen && stop.dueAt !== null) return null;
-  const lost = isAnew ? lostCall(stop, card) : null;
+  const lost = isNewStop ? lostCall(stop, card) : null;
   const ordered = isOpen ? { ...stop, dueAt: now } : { ...judgedStop(facts, decision), dueAt: now };
   return { decision, changes: { stops: [ordered], ...(lost === null ? {} : { audit: lost }) } };
 }

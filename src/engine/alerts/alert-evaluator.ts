@@ -22,7 +22,7 @@ import type {
   RuleToEvaluate,
 } from '../../store/ports/records/alert-records.ts';
 import type { StopControlRecords, StopRecords } from '../../store/ports/records/stop-records.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 /** A new leader starts to evaluate within this time. */
 const FOLLOWER_REST_MS = 500;
@@ -39,7 +39,7 @@ const CHANGED_AFTER_MS = 15_000;
 const CAUSE_CHANGED = 'an open alert has another cause';
 
 export class AlertEvaluator extends LoopService<
-  LeaderMeans & {
+  LeaderDeps & {
     readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'now'>;
     readonly alerts: Pick<AlertRecords, 'toEvaluate' | 'apply'>;
     readonly stops: Pick<StopRecords, 'unconfirmed' | 'overRunning'>;

@@ -13,9 +13,9 @@ import type { Meter } from '../../platform/meter.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { OutageNotice } from '../../store/ports/records/alert-records.ts';
 import { attemptWebhook, isSuccess } from './webhook-attempt.ts';
-import { type MessageMeans, webhookMessage } from './webhook-message.ts';
+import { type MessageDeps, webhookMessage } from './webhook-message.ts';
 
-export interface NoticeMeans extends MessageMeans {
+export interface NoticeDeps extends MessageDeps {
   readonly guard: SsrfGuard;
   readonly meter: Pick<Meter, 'webhookAttempt'>;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export class OutageNotices {
   /** Notices by receiver; null before the first attempt of an outage. */
   #notices: Map<string, Notice> | null = null;
 
-  constructor(private readonly means: NoticeMeans) {}
+  constructor(private readonly means: NoticeDeps) {}
 
   remember(rules: readonly AlertRule[], silences: readonly Silence[]): void {
     this.#rules = rules;
@@ -67,7 +67,7 @@ export class OutageNotices {
 
   #first(): Map<string, Notice> {
     const first = new Map<string, Notice>();
-    for (const { webhookUrl: url, webhookSecrets: secrets, webhookFormat: format } of this.#telling()) {
+    for (const { webhookUrl: url, webhookSecrets: secrets, webhookFormat: format } of this.#noticeRules()) {
       if (url === null || first.has(receiverKey({ url, secrets, format }))) continue;
       const message = {
         messageId: randomUUID(),
@@ -82,7 +82,7 @@ export class OutageNotices {
     return first;
   }
 
-  #telling(): readonly AlertRule[] {
+  #noticeRules(): readonly AlertRule[] {
     const now = this.means.clock.now();
     const silences = this.#silences.filter(({ untilMs }) => untilMs > now);
     return this.#rules.filter(

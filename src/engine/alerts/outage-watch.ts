@@ -16,13 +16,13 @@
 import type { AlertCause } from '../../domain/alerts/alert-cause.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../../platform/loop.ts';
 import type { Coordination, InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { AlertRecords, SilenceRecords } from '../../store/ports/records/alert-records.ts';
-import { type NoticeMeans, OutageNotices } from './outage-notices.ts';
+import { type NoticeDeps, OutageNotices } from './outage-notices.ts';
 
 const LOOK_EVERY_MS = 1_000;
-const TOLD_AFTER_MS = 20_000;
+const NOTICE_AFTER_MS = 20_000;
 const OVER_AFTER_MS = 60_000;
 const LEASE = 'outage';
 const LEASE_MS = 30_000;
@@ -44,8 +44,8 @@ interface Outage {
 }
 
 export class OutageWatch extends LoopService<
-  LoopMeans &
-    NoticeMeans & {
+  LoopDeps &
+    NoticeDeps & {
       readonly live: { readonly coordination: Pick<Coordination, 'lead' | 'instances'> };
       readonly alerts: Pick<AlertRecords, 'rules' | 'outages'> & {
         readonly silences: Pick<SilenceRecords, 'list'>;
@@ -148,7 +148,7 @@ export class OutageWatch extends LoopService<
 }
 
 function isAway({ outage }: Watched): boolean {
-  return outage !== null && outage.lastsMs >= TOLD_AFTER_MS;
+  return outage !== null && outage.lastsMs >= NOTICE_AFTER_MS;
 }
 
 function asFor({ outage }: Watched): string {

@@ -11,9 +11,9 @@ import { LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { OutsideHeartbeatReport } from '../../store/ports/live/coordination.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 import { attemptWebhook } from './webhook-attempt.ts';
-import { heartbeatMessage, type MessageMeans } from './webhook-message.ts';
+import { heartbeatMessage, type MessageDeps } from './webhook-message.ts';
 
 /** A new leader sends within this time. */
 const FOLLOWER_REST_MS = 500;
@@ -21,8 +21,8 @@ const FOLLOWER_REST_MS = 500;
 const RETRY_MS = 10_000;
 
 export class OutsideHeartbeat extends LoopService<
-  LeaderMeans &
-    Omit<MessageMeans, 'timeZone' | 'receivers'> & {
+  LeaderDeps &
+    Omit<MessageDeps, 'timeZone' | 'receivers'> & {
       readonly health: Pick<FleetHealth, 'brokenPromise'>;
       readonly url: string;
       readonly intervalMs: number;

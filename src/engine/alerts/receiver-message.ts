@@ -184,7 +184,7 @@ export function verdictOn(
   const found = path === WHOLE ? (answer ?? text.trim()) : at(answer, path);
   const isThere = found !== undefined && found !== '' && pageIn(text) === null;
   if (!isThere || (values === null && isNothingAt(answer, parseValuePath(path) ?? [])))
-    return { error: notSaid(place, values, text), lasting: false };
+    return { error: withoutConfirmation(place, values, text), lasting: false };
   if (values === null || values.includes(found as never))
     return { taken: `${place} is ${oneLine(JSON.stringify(found)).slice(0, 80)}` };
   const said = words === null ? null : at(answer, words);
@@ -195,7 +195,7 @@ function at(answer: unknown, path: string): unknown {
   return valueAt(answer, parseValuePath(path) ?? []);
 }
 
-function notSaid(place: string, values: Acceptance['values'], text: string): string {
+function withoutConfirmation(place: string, values: Acceptance['values'], text: string): string {
   const begin = oneLine(text).slice(0, 80);
   const shown = begin === '' ? 'an empty answer' : `the answer "${begin}"`;
   const wanted = values === null ? '' : ` ${values.map((value) => JSON.stringify(value)).join(' or ')}`;

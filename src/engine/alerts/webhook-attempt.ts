@@ -18,7 +18,7 @@ import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import { oneLine, pageIn } from './answer-fault.ts';
 import { verdictOn } from './receiver-message.ts';
 import { connectionTo } from './webhook-connection.ts';
-import { type MessageMeans, type WebhookMessage, webhookMessage } from './webhook-message.ts';
+import { type MessageDeps, type WebhookMessage, webhookMessage } from './webhook-message.ts';
 
 /** Limit for name look-up, connection, request and answer together. */
 const CALL_TIMEOUT_MS = 10_000;
@@ -203,7 +203,7 @@ function readBeginning(answer: IncomingMessage): Promise<string> {
 /** Sends the webhook of a rule once, now. Writes neither to the outbox nor to the history. */
 export class WebhookTester {
   constructor(
-    private readonly deps: Omit<MessageMeans, 'fleet'> & {
+    private readonly deps: Omit<MessageDeps, 'fleet'> & {
       readonly fleet: () => Promise<Fleet>;
       readonly guard: SsrfGuard;
       readonly clock: Clock;

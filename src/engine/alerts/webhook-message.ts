@@ -54,7 +54,7 @@ interface Destination {
 }
 
 /** Settings that all messages need. */
-export interface MessageMeans {
+export interface MessageDeps {
   /** Signing keys for rules without their own, newest first; if empty, their webhooks are not signed. */
   readonly secrets: readonly string[];
   /** IANA time zone of the times in a text. */
@@ -72,7 +72,7 @@ const PLAIN = { method: 'POST', accept: null, secrets: [], problem: null } as co
 export function webhookMessage(
   event: WebhookEvent,
   { url, format: chosen, secrets }: Destination,
-  means: MessageMeans,
+  means: MessageDeps,
   atMs: number,
 ): WebhookMessage {
   const format = webhookFormatOf(chosen, url, means.receivers);
@@ -128,14 +128,14 @@ function surroundingsOf({
   fleet,
   runbookUrl,
   timeZone,
-}: Omit<MessageMeans, 'secrets' | 'receivers'>): Surroundings {
+}: Omit<MessageDeps, 'secrets' | 'receivers'>): Surroundings {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   return { fleet, runbookUrl, timeOf: (atMs) => `${format.format(atMs)} ${timeZone}` };
 }
 
 function standardMessage(
   event: WebhookEvent,
-  { secrets, ...means }: Omit<MessageMeans, 'receivers'>,
+  { secrets, ...means }: Omit<MessageDeps, 'receivers'>,
   atMs: number,
 ): Pick<WebhookMessage, 'body' | 'headers'> {
   return signed(event.messageId, bodyOf(event, surroundingsOf(means)), secrets, atMs);
@@ -144,7 +144,7 @@ function standardMessage(
 /** The heartbeat: its absence makes the receiver page someone. */
 export function heartbeatMessage(
   { url, intervalMs }: { readonly url: string; readonly intervalMs: number },
-  { secrets, fleet, runbookUrl }: Omit<MessageMeans, 'timeZone' | 'receivers'>,
+  { secrets, fleet, runbookUrl }: Omit<MessageDeps, 'timeZone' | 'receivers'>,
   atMs: number,
 ): WebhookMessage {
   const intervalSeconds = intervalMs / 1000;

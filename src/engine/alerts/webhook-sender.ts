@@ -12,7 +12,7 @@
 import { receiverOf } from '../../domain/alerts/webhook.ts';
 import { groupBy } from '../../domain/group-by.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type {
@@ -21,7 +21,7 @@ import type {
   WebhookOutbox,
 } from '../../store/ports/records/alert-records.ts';
 import { attemptWebhook, isSuccess } from './webhook-attempt.ts';
-import { type MessageMeans, webhookMessage } from './webhook-message.ts';
+import { type MessageDeps, webhookMessage } from './webhook-message.ts';
 
 const REST_MS = 500;
 const LEASE_MS = 30_000;
@@ -37,8 +37,8 @@ const JITTER = 0.25;
 type Message = [WebhookDelivery, ...WebhookDelivery[]];
 
 export class WebhookSender extends LoopService<
-  LoopMeans &
-    MessageMeans & {
+  LoopDeps &
+    MessageDeps & {
       /** True on the instance that sends: the leader, or all instances while Redis is down. */
       readonly sends: () => boolean;
       readonly outbox: WebhookOutbox;

@@ -20,7 +20,7 @@ import { LoopService } from '../../platform/loop.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { CleanupRecords, CleanupRun } from '../../store/ports/records/cleanup-records.ts';
 import { earlierTime, type RecordStore } from '../../store/ports/records/record-store.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 500;
 /** The pause is this many times as long as the batch, so cleanup uses at most a fifth of the time of a busy machine. */
@@ -31,7 +31,7 @@ const TIMEOUTS_A_TARGET = 15;
 const HANDOVER_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-interface CleanerDeps extends LeaderMeans {
+interface CleanerDeps extends LeaderDeps {
   readonly cleanup: CleanupRecords;
   readonly records: Pick<RecordStore, 'now'>;
   readonly audit: Pick<AuditTrail, 'change'>;

@@ -12,9 +12,9 @@ import {
   rateWords,
   stopWithinSeconds,
 } from '../../domain/limits/rate-limit.ts';
-import type { GatherMeans } from '../../gateway/gateway.ts';
+import type { GatherDeps } from '../../gateway/gateway.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../../platform/loop.ts';
 import type { Pace, PaceGrant, PaceLimit, PaceParticipant } from '../../store/ports/live/pace.ts';
 
 /**
@@ -25,7 +25,7 @@ const TOUCH_EVERY_MS = 1_000;
 /** Longest pause of a follow-up call between two requests. */
 const MAX_REST_MS = 250;
 
-type Follower = NonNullable<GatherMeans['participant']>;
+type Follower = NonNullable<GatherDeps['participant']>;
 
 /** Calls that are permitted until a time. */
 interface CallGrant extends Pick<PaceGrant, 'calls' | 'waitMs'> {
@@ -42,7 +42,7 @@ const NOT_COUNTED: CallGrant = {
   giveBack: async () => {},
 };
 
-interface CallPaceDeps extends LoopMeans {
+interface CallPaceDeps extends LoopDeps {
   readonly limits: readonly PaceLimit[];
   readonly pace: Pick<Pace, 'take' | 'giveBack' | 'states'>;
   readonly log: Pick<Logger, 'warn' | 'info'>;
@@ -104,7 +104,7 @@ export class CallPace extends LoopService<CallPaceDeps> {
   followUp(
     interfaceName: InterfaceName,
     withinMs: number,
-    { signal, participant = 'follow_up' }: GatherMeans,
+    { signal, participant = 'follow_up' }: GatherDeps,
   ): Promise<CallGrant | null> {
     if (!this.counts(interfaceName)) return Promise.resolve(NOT_COUNTED);
     const until = this.deps.clock.monotonic() + withinMs;

@@ -20,7 +20,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { LimitRecord, QueueCounts } from '../../store/ports/live/work-queue.ts';
 import type { AuditDigest } from '../audit-digest.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const TICK_MS = 1_000;
 /** What retries may hold of a limit while there is other work, as work-claim.lua has it. */
@@ -30,7 +30,7 @@ const POINT_CALLS = 20;
 
 const RAMP = 'a pause: the limit rises to its value within 30 s of the end';
 
-interface ConcurrencyControllerDeps extends LeaderMeans {
+interface ConcurrencyControllerDeps extends LeaderDeps {
   readonly live: Pick<LiveStore, 'work' | 'stats' | 'coordination'>;
   /** If false, only the ceiling and the ramp after a pause lower a limit. */
   readonly adaptiveConcurrency: boolean;

@@ -2,7 +2,7 @@
 // of an hour ago, or fail over to a server that lacks the last second. In a new life of the live store no claim gets anything
 // until this service, on the leader, has put the recorded values in force. After that it compares both stores once a second and
 // restores differences.
-import type { OfRecord, PauseOfRecord } from '../../domain/limits/in-force.ts';
+import type { PauseOfRecord, RecordedLimits } from '../../domain/limits/in-force.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { spanWords } from '../../domain/words.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -10,7 +10,7 @@ import { LoopService } from '../../platform/loop.ts';
 import { type InForceStores, lookAtInForce, type NotInForce } from '../../store/ports/in-force.ts';
 import type { PutBack } from '../../store/ports/live/coordination.ts';
 import type { AuditDigest } from '../audit-digest.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** Until values are in force in a new life of the live store, nothing is polled. So the next look comes soon. */
@@ -24,10 +24,10 @@ const SLOTS_HELD_AFTER_MS = 1_500;
 const SHOWN_MS = 600_000;
 const MOST_SHOWN = 10;
 
-type Records = Readonly<Record<TaskType, OfRecord>>;
+type Records = Readonly<Record<TaskType, RecordedLimits>>;
 
 export class LimitsInForce extends LoopService<
-  LeaderMeans &
+  LeaderDeps &
     InForceStores & {
       /** `gateway.max_concurrency`; null: no ceiling. */
       readonly ceiling: number | null;
@@ -67,10 +67,10 @@ export class LimitsInForce extends LoopService<
    * Reports a repair. An operator may be about to bring a change into force, so a difference is the live store's fault only if
    * the record is unchanged since the last look, or if the live store has begun a new life.
    */
-  #tell({ taskType, seen, wanted }: NotInForce, before: OfRecord | null, record: OfRecord): void {
+  #tell({ taskType, seen, wanted }: NotInForce, before: RecordedLimits | null, record: RecordedLimits): void {
     const { log } = this.deps;
     if (!seen.isInForce) log.info({ task_type: taskType }, 'limits and pauses of record are in force');
-    const isSettled = (same: (one: OfRecord) => unknown) =>
+    const isSettled = (same: (one: RecordedLimits) => unknown) =>
       !seen.isInForce || (before !== null && same(before) === same(record));
     const { maxConcurrency: limit } = seen;
     if (limit !== null && limit !== wanted.maxConcurrency && isSettled((one) => one.maxConcurrency)) {

@@ -10,11 +10,11 @@ import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Pause, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { AuditDigest } from '../audit-digest.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 500;
 export class PauseLog extends LoopService<
-  LeaderMeans & {
+  LeaderDeps & {
     readonly live: Pick<LiveStore, 'now'> & { readonly work: Pick<WorkQueue, 'pauses' | 'inForce'> };
     readonly log: Logger;
     readonly digest: Pick<AuditDigest, 'note'>;

@@ -8,7 +8,7 @@ import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import { earlierTime, type RecordStore } from '../../store/ports/records/record-store.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** Steps of one run per turn, each over ten thousand stops: a run may pass a year of stops before it finds a match. */
@@ -25,7 +25,7 @@ const ENDS_WITHIN_MS = 60_000;
 const BEGINS_WITHIN_MS = 24 * 3_600_000;
 
 export class OrderUpkeep extends LoopService<
-  LeaderMeans & {
+  LeaderDeps & {
     readonly records: {
       readonly stops: Pick<RecordStore['stops'], 'dropUnwanted'>;
       readonly resumes: Pick<RecordStore['resumes'], 'open' | 'handOut'>;

@@ -9,7 +9,7 @@ import type { StopRules } from '../../domain/stops/stop.ts';
 import { type FlowControl, type Gateway, GatewayError, type Pass } from '../../gateway/gateway.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../../platform/loop.ts';
 import type { Slot, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { Order, OrderRecords, OrderTurn } from '../../store/ports/records/order-records.ts';
 import type { Gather, OrderCalls } from './order-calls.ts';
@@ -32,7 +32,7 @@ const SLOT_ATTEMPTS = 20;
 /** Interval between renewals of the slots of its calls. */
 const KEEP_SLOTS_EVERY_MS = 500;
 
-export interface OrderWorkerDeps extends LoopMeans {
+export interface OrderWorkerDeps extends LoopDeps {
   readonly calls: Pick<OrderCalls, 'carryOut'>;
   readonly live: { readonly work: Pick<WorkQueue, 'claimSlots' | 'release' | 'hold'> };
   readonly records: { readonly orders: Pick<OrderRecords, 'due' | 'take'> };

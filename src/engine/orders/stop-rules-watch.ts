@@ -1,13 +1,13 @@
 // Keeps this instance's rules of stops: its settings, with shares of the fleet converted to numbers of cards. Asks once a minute
 // for the size of the fleet, which the walk over all cards counts.
 import { type StopRules, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
-import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../../platform/loop.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 
 const COUNT_EVERY_MS = 60_000;
 
 export class StopRulesWatch extends LoopService<
-  LoopMeans & {
+  LoopDeps & {
     readonly stops: StopSettings;
     readonly records: { readonly cards: Pick<CardRecords, 'counted'> };
   }

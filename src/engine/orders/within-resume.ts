@@ -8,7 +8,7 @@ import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import { earlierTime, type RecordStore } from '../../store/ports/records/record-store.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 500;
 /** Pause after a step that did not reach the end of the list. */
@@ -19,7 +19,7 @@ const TRY_AGAIN_MS = 3_600_000;
 const REASON = 'within the package (stops.resume_within)';
 
 export class WithinResume extends LoopService<
-  LeaderMeans & {
+  LeaderDeps & {
     readonly records: Pick<RecordStore, 'now' | 'stoppedWithin'>;
     readonly live: Pick<LiveStore, 'now'>;
     readonly audit: Pick<AuditTrail, 'change'>;

@@ -3,7 +3,7 @@
 // leases expire, and the cards are polled again.
 import { groupBy } from '../../domain/group-by.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../../platform/loop.ts';
 import type { WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 
 interface Held {
@@ -17,7 +17,7 @@ interface Held {
   isEnding: boolean;
 }
 
-interface LeaseKeeperDeps extends LoopMeans {
+interface LeaseKeeperDeps extends LoopDeps {
   readonly live: { readonly work: Pick<WorkQueue, 'renew'> };
   readonly leaseMs: number;
 }

@@ -16,7 +16,7 @@ import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import type { StopControlRecords } from '../../store/ports/records/stop-records.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 250;
 /** Without a leader that compares for this long, stops wait no more. */
@@ -24,7 +24,7 @@ const WATCHED_FOR_MS = 60_000;
 const NOTE_EVERY_MS = 15_000;
 
 export class StepWatch extends LoopService<
-  LeaderMeans & {
+  LeaderDeps & {
     readonly live: Pick<LiveStore, 'stats' | 'now'>;
     readonly records: {
       readonly cards: Pick<CardRecords, 'counted'>;

@@ -18,7 +18,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { JumpBegun, StopControlRecords, UsageJump } from '../../store/ports/records/stop-records.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 2_000;
 
@@ -29,7 +29,7 @@ const ENDED: Readonly<Record<JumpEnd, string>> = {
 };
 
 export class UsageJumpWatch extends LoopService<
-  LeaderMeans & {
+  LeaderDeps & {
     readonly live: Pick<LiveStore, 'stats' | 'now'>;
     readonly records: Pick<
       StopControlRecords,

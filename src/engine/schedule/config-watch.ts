@@ -8,7 +8,7 @@ import type { Offers } from '../../domain/gateway-interface.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { messageOf } from '../../platform/errors.ts';
-import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../../platform/loop.ts';
 import type { ConfigRecords } from '../../store/ports/records/record-store.ts';
 
 const REFRESH_EVERY_MS = 300;
@@ -16,7 +16,7 @@ const REFRESH_EVERY_MS = 300;
 export const PROVEN_FOR_MS = 5_000;
 
 export class ConfigWatch extends LoopService<
-  LoopMeans & {
+  LoopDeps & {
     readonly records: { readonly configs: Pick<ConfigRecords, 'list'> };
     readonly offers: Offers;
   }

@@ -23,7 +23,7 @@ import type {
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import { type RingState, ringKey } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 import { CardSync } from './card-sync.ts';
 import { Reconciler } from './reconciler.ts';
 import { isBuiltFor, isLoading, selectionOf } from './ring-build.ts';
@@ -36,7 +36,7 @@ const NOT_LEADING_REST_MS = 500;
 /** Splits or merges of one ring in one pass: a few milliseconds of the live store, and the buckets of 50,000 cards. */
 const RESIZE_STEPS_A_PASS = 512;
 
-export interface InitialiserDeps extends LeaderMeans {
+export interface InitialiserDeps extends LeaderDeps {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity' | 'now'>;
   readonly records: Pick<RecordStore, 'cards' | 'configs' | 'identity' | 'stops'>;
   /** Orders the stops of cards that are over their package. */
@@ -226,13 +226,13 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     healed: Reconciliation | null,
   ): Promise<void> {
     const isFast = reason !== 'continuous';
-    const goesOn = healed !== null && healed.reason !== 'continuous';
-    if (healed !== null && (isFast || goesOn)) {
+    const isContinued = healed !== null && healed.reason !== 'continuous';
+    if (healed !== null && (isFast || isContinued)) {
       const { checked, startedAtMs } = healed;
       const isFirst = now.startedAtMs !== startedAtMs;
-      const estimate = isFirst && goesOn ? await this.deps.records.cards.estimate() : now.total;
-      const shown = goesOn ? healed.reason : reason;
-      return this.#report({ ...now, reason: shown, startedAtMs }, checked, estimate, !goesOn);
+      const estimate = isFirst && isContinued ? await this.deps.records.cards.estimate() : now.total;
+      const shown = isContinued ? healed.reason : reason;
+      return this.#report({ ...now, reason: shown, startedAtMs }, checked, estimate, !isContinued);
     }
     // The progress still shows a build whose rings are gone, or whose end was cut off: no card is left to load.
     if (before.status !== 'completed' && !isFast) await this.#report(now, now.total, now.total, true);

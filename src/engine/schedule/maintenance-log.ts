@@ -6,12 +6,12 @@ import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 1_000;
 
 export class MaintenanceLog extends LoopService<
-  LeaderMeans & {
+  LeaderDeps & {
     readonly records: Pick<RecordStore, 'maintenance' | 'now'>;
     readonly audit: Pick<AuditTrail, 'change'>;
     readonly log: Logger;

@@ -3,13 +3,13 @@
 // as the rings are. A window of the whole fleet is a pause, which needs no watch. Keeps the last known windows while the store is unavailable.
 import { isInForce, type MaintenanceWindow, matcherIn } from '../../domain/schedule/maintenance.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
-import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../../platform/loop.ts';
 import type { MaintenanceRecords } from '../../store/ports/records/maintenance-records.ts';
 
 const LOOK_EVERY_MS = 1_000;
 
 export class MaintenanceWatch extends LoopService<
-  LoopMeans & {
+  LoopDeps & {
     readonly records: { readonly maintenance: Pick<MaintenanceRecords, 'open'> };
     /** Now, epoch milliseconds, by the fleet's clock. */
     readonly fleetNow: () => number;

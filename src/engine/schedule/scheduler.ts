@@ -5,7 +5,7 @@ import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling
 import { CardpollError } from '../../platform/errors.ts';
 import { LoopService } from '../../platform/loop.ts';
 import { type RingId, type Rings, ringKey } from '../../store/ports/live/rings.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const TICK_MS = 50;
 /**
@@ -22,7 +22,7 @@ const ASK_EVERY_MS = 1_000;
 const MAX_BUCKETS_A_TURN = 64;
 
 export class Scheduler extends LoopService<
-  LeaderMeans & {
+  LeaderDeps & {
     readonly rings: Rings;
     readonly matcher: () => ConfigMatcher;
     readonly queueCap: number;

@@ -9,7 +9,7 @@ import { perTaskType } from '../../domain/task-type.ts';
 import { LoopService } from '../../platform/loop.ts';
 import { type FleetReading, readFleet, type TaskReading } from '../../store/ports/live/fleet-reading.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 const EARLY_MS = 50;
 
 export class HistorySampler extends LoopService<
-  LeaderMeans & {
+  LeaderDeps & {
     readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'history' | 'now'>;
   }
 > {

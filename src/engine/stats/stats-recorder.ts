@@ -5,7 +5,7 @@ import { durationBucketOf } from '../../domain/numbers.ts';
 import { DOUBTFUL_BUCKET, growthBucketOf } from '../../domain/results/usage-growth.ts';
 import { addCounts, type CarrierCounts, isLatePoll } from '../../domain/stats/carrier-slots.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
 import { type PollStats, STATS_CARRIERS_MAX, type StatsDelta } from '../../store/ports/live/poll-stats.ts';
 
@@ -49,7 +49,7 @@ function addCarrier({ carriers }: Counter, carrierId: number, failed: 0 | 1, suc
 }
 
 export class StatsRecorder extends LoopService<
-  LoopMeans & {
+  LoopDeps & {
     readonly live: { readonly stats: Pick<PollStats, 'record'> };
     readonly instanceId: string;
     readonly meter: Pick<Meter, 'poll'>;

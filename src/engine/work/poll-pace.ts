@@ -4,7 +4,7 @@
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { withTimeout } from '../../platform/clock.ts';
-import type { LoopMeans } from '../../platform/loop.ts';
+import type { LoopDeps } from '../../platform/loop.ts';
 import type { WorkItem } from '../../store/ports/live/work-queue.ts';
 import type { CallPace } from '../limits/call-pace.ts';
 import type { Deadline } from './task.ts';
@@ -30,7 +30,7 @@ interface Waiting {
   readonly end: (mayCall: boolean) => void;
 }
 
-interface PollPaceDeps extends LoopMeans {
+interface PollPaceDeps extends LoopDeps {
   readonly taskType: TaskType;
   readonly interfaceName: InterfaceName;
   readonly pace: Pick<CallPace, 'take'>;

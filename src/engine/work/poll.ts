@@ -6,7 +6,7 @@ import { TASKS } from '../../domain/task-type.ts';
 import { type FlowControl, GatewayError } from '../../gateway/gateway.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { infoLine, type Logger } from '../../platform/logger.ts';
-import type { LoopMeans } from '../../platform/loop.ts';
+import type { LoopDeps } from '../../platform/loop.ts';
 import type { FailureNote } from '../../store/ports/live/poll-stats.ts';
 import type { WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { FinishedItem } from '../results/result-writer.ts';
@@ -32,7 +32,7 @@ const DONE: Verdict = { verdict: 'done' };
 const FAILED: Verdict = { verdict: 'failed' };
 const RETURNED: Verdict = { verdict: 'returned' };
 
-interface PollerDeps extends LoopMeans {
+interface PollerDeps extends LoopDeps {
   readonly task: Task;
   readonly instanceId: string;
   readonly live: { readonly work: Pick<WorkQueue, 'pause'> };

@@ -9,7 +9,7 @@ import { LoopService } from '../../platform/loop.ts';
 import type { GoneInstance } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { LeaderMeans } from '../leadership.ts';
+import type { LeaderDeps } from '../leadership.ts';
 
 const REAP_EVERY_MS = 500;
 const PARTITIONS_EVERY_MS = 3_600_000;
@@ -21,7 +21,7 @@ const ROWS_A_REPAIR = 5_000;
 const ZONES_APART_MS = 26 * 3_600_000;
 
 export class Reaper extends LoopService<
-  LeaderMeans & {
+  LeaderDeps & {
     readonly live: Pick<LiveStore, 'work' | 'coordination' | 'cards'>;
     readonly records: Pick<RecordStore, 'now' | 'results'>;
     readonly calendar: MonthCalendar;

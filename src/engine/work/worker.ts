@@ -10,7 +10,7 @@ import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { FlowControl } from '../../gateway/gateway.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import { type LoopDeps, LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
 import type { Claim, WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { FleetClock } from '../fleet-clock.ts';
@@ -39,7 +39,7 @@ const NOT_IN_FORCE_REST_MS = 100;
 /** So often a worker that claims nothing makes sure that the slots of its calls are held. */
 const KEEP_SLOTS_EVERY_MS = 500;
 
-interface WorkerDeps extends LoopMeans {
+interface WorkerDeps extends LoopDeps {
   readonly task: Task;
   readonly instanceId: string;
   readonly live: { readonly work: Pick<WorkQueue, 'claim' | 'hold' | 'release' | 'pause' | 'onWork'> };

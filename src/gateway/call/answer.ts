@@ -41,7 +41,7 @@ interface ListRules {
   readonly what: string;
 }
 
-export interface ErrorSaid {
+export interface BodyError {
   /** null: the profile does not list the code. */
   readonly failure: GatewayFailure | null;
   readonly reason: string;
@@ -143,11 +143,11 @@ export class AnswerReader {
     const list = this.#list;
     const body = this.#jsonOrText(text);
     const itemOf = list === null ? () => body : (iccid: string) => this.#items(body, list)(iccid)?.[0];
-    const isSaid = (iccid: string, value: AnswerValue | null) =>
+    const isInAnswer = (iccid: string, value: AnswerValue | null) =>
       this.#pendingIn(itemOf(iccid)) !== undefined ||
       // The value was read by a module.
       (rule.path === null && value !== null && rule.values.includes(value));
-    return (iccid, value) => (isSaid(iccid, value) ? rule.forMs : null);
+    return (iccid, value) => (isInAnswer(iccid, value) ? rule.forMs : null);
   }
 
   #jsonOrText(text: string): unknown {
@@ -192,7 +192,7 @@ export class AnswerReader {
   }
 
   /** @returns the error code in the body of an answer outside 2xx; null: none. */
-  errorSaid(text: string): ErrorSaid | null {
+  bodyError(text: string): BodyError | null {
     if (this.#code === null) return null;
     const { name, path } = this.#code;
     const body = jsonIn(text);

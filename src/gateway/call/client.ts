@@ -17,7 +17,7 @@ import {
   type CalledCard,
   type GatewayAnswer,
   GatewayError,
-  type GatherMeans,
+  type GatherDeps,
   type Pass,
   type UpstreamGateway,
 } from '../gateway.ts';
@@ -130,7 +130,7 @@ export class GatewayClient implements UpstreamGateway {
     }
   }
 
-  gather(_: InterfaceName, withinMs: number, { signal }: GatherMeans = {}): Promise<Pass> {
+  gather(_: InterfaceName, withinMs: number, { signal }: GatherDeps = {}): Promise<Pass> {
     return this.#connections.seat(withinMs, signal);
   }
 
@@ -201,7 +201,7 @@ export class GatewayClient implements UpstreamGateway {
       headers = exchange.headers;
       body = exchange.body;
       // A bad status is more informative than the end of the connection, and an error code more than the status.
-      error = status < 300 ? exchange.error : withCode(statusError(exchange), route.answers.errorSaid(body));
+      error = status < 300 ? exchange.error : withCode(statusError(exchange), route.answers.bodyError(body));
       error = this.#unanswered(error);
       error =
         this.#origin.refusalOf(status) ?? this.#signedOut(route, exchange, request.path, proof) ?? error;

@@ -51,8 +51,8 @@ export function errorSignIn(answer: unknown, item: unknown, path: ValuePath, jud
 export function isMessageOnly(answer: unknown): boolean {
   if (!isObject(answer)) return false;
   const holders = [answer, ...envelopesOf(answer).map(([, held]) => held)];
-  const isSaid = (value: unknown) => typeof value === 'string' && !isFine(value);
-  return !holders.some(saysSuccess) && holders.some((fields) => has(fields, MESSAGE, isSaid));
+  const isMessage = (value: unknown) => typeof value === 'string' && !isFine(value);
+  return !holders.some(saysSuccess) && holders.some((fields) => has(fields, MESSAGE, isMessage));
 }
 
 function saysSuccess(fields: Holder[1]): boolean {

@@ -12,7 +12,7 @@ import { messageOf } from '../../platform/errors.ts';
 import { GatewayError } from '../gateway.ts';
 import { connectionKind } from '../request/connection-fault.ts';
 import { tooLong, unpacked } from '../request/unpack.ts';
-import type { ErrorSaid } from './answer.ts';
+import type { BodyError } from './answer.ts';
 
 export const NO_CONNECTION = 'no connection within the deadline';
 
@@ -255,7 +255,7 @@ export function redirectWords({ status, headers }: Pick<Exchange, 'status' | 'he
 }
 
 /** @param said error in the body; a code that the profile lists is more informative than the status. null: none. */
-export function withCode(byStatus: GatewayError, said: ErrorSaid | null): GatewayError {
+export function withCode(byStatus: GatewayError, said: BodyError | null): GatewayError {
   if (said === null) return byStatus;
   const failure = said.failure ?? byStatus.failure;
   return new GatewayError(failure, `${byStatus.message}: ${said.reason}`, {

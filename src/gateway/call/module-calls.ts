@@ -35,7 +35,7 @@ const FAILURES: Readonly<Record<string, GatewayFailure>> = {
 const SLOW_MS = 100;
 const ADDED_HEADER = headerName();
 /** Shortest time between two such log lines. */
-const TOLD_EVERY_MS = 60_000;
+const LOGGED_EVERY_MS = 60_000;
 
 /** @returns the module, with its functions timed. */
 export function watchedModule(
@@ -54,7 +54,7 @@ export function watchedModule(
         const now = clock.monotonic();
         const tookMs = Math.round(now - startedAt);
         if (tookMs >= SLOW_MS && now >= quietUntil) {
-          quietUntil = now + TOLD_EVERY_MS;
+          quietUntil = now + LOGGED_EVERY_MS;
           const about = { module: module.name, function: name, duration_ms: tookMs };
           log.warn(about, 'the module is slow, and all calls of this process wait for it');
         }

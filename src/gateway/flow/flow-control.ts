@@ -22,7 +22,7 @@ import {
   type GatewayAccess,
   type GatewayAnswer,
   GatewayError,
-  type GatherMeans,
+  type GatherDeps,
   type Pass,
   type Permit,
   type UpstreamGateway,
@@ -53,7 +53,7 @@ export interface CallGrant {
 /** Grants the calls that follow a poll. */
 export interface FollowUpPace {
   /** @returns null when no call was granted within the time, or before the signal aborted. */
-  followUp(interfaceName: InterfaceName, withinMs: number, means: GatherMeans): Promise<CallGrant | null>;
+  followUp(interfaceName: InterfaceName, withinMs: number, means: GatherDeps): Promise<CallGrant | null>;
   /** @returns the grant, or a new one if it has expired; null: none was available at once. */
   renewed(grant: CallGrant, interfaceName: InterfaceName): Promise<CallGrant | null>;
 }
@@ -116,7 +116,7 @@ export class FlowControlledGateway implements Gateway, FlowControl, AccessWatch 
   }
 
   /** The rate limits come first: their wait is the longest. The grant may expire soon. */
-  async gather(interfaceName: InterfaceName, withinMs: number, means: GatherMeans = {}): Promise<Pass> {
+  async gather(interfaceName: InterfaceName, withinMs: number, means: GatherDeps = {}): Promise<Pass> {
     const { gateway, pace, clock } = this.deps;
     const calls = this.#calls[interfaceName];
     const until = clock.monotonic() + withinMs;
@@ -233,7 +233,7 @@ export class FlowControlledGateway implements Gateway, FlowControl, AccessWatch 
     pace: FollowUpPace,
     interfaceName: InterfaceName,
     until: number,
-    means: GatherMeans,
+    means: GatherDeps,
   ): Promise<CallGrant> {
     const { gateway, clock } = this.deps;
     const leftMs = () => until - clock.monotonic();

@@ -20,7 +20,7 @@ import type { WebhookTester } from '../../engine/alerts/webhook-attempt.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../store/ports/records/alert-records.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import { type ExpectedVersion, isWithin, requireVersion, versionOf } from '../requirements.ts';
 import type { AlertRuleReport, ReceiverReport, WebhookTrialReport } from './alert-reports.ts';
 import { fitReceiver, type GivenWebhook, receiverReports } from './rule-receivers.ts';
@@ -50,7 +50,7 @@ const WEBHOOK_URL_MAX_LENGTH = 2_048;
 
 export class AlertOperations {
   constructor(
-    private readonly deps: Pick<OperationMeans, 'records' | 'audit' | 'limits'> & {
+    private readonly deps: Pick<OperationDeps, 'records' | 'audit' | 'limits'> & {
       readonly guard: SsrfGuard;
       readonly tester: WebhookTester;
     },

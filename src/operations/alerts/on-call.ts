@@ -21,7 +21,7 @@ import type {
   HistoryFilter,
   NewSilence,
 } from '../../store/ports/records/alert-records.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import { isWithin } from '../requirements.ts';
 import type { AlertReport, SilenceReport } from './alert-reports.ts';
 
@@ -29,7 +29,7 @@ import type { AlertReport, SilenceReport } from './alert-reports.ts';
 export type AlertCounts = Awaited<ReturnType<AlertHistoryOperations['counts']>>;
 
 export class AlertHistoryOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'records' | 'audit'>) {}
+  constructor(private readonly deps: Pick<OperationDeps, 'records' | 'audit'>) {}
 
   /** @returns alerts, newest first. */
   async list(filter: HistoryFilter, page: PageRequest): Promise<SliceOf<AlertReport>> {
@@ -99,7 +99,7 @@ export interface SilenceFields extends SilenceScope {
 }
 
 export class SilenceOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'records' | 'clock' | 'audit'>) {}
+  constructor(private readonly deps: Pick<OperationDeps, 'records' | 'clock' | 'audit'>) {}
 
   /** @returns the silences in force, in order of id. */
   async list(): Promise<SilenceReport[]> {

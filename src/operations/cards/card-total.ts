@@ -5,7 +5,7 @@
 // otherwise the hint. For a small fleet it gets more: while counts are fast, a reader waits for the count in progress, until this
 // one turns out to be slow. Without any number a reader waits for the count and gets its error.
 import type { Clock } from '../../platform/clock.ts';
-import { PatientReading } from '../../platform/patient-reading.ts';
+import { SharedReading } from '../../platform/shared-reading.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 
 const MIN_AGE_MS = 1_000;
@@ -18,8 +18,8 @@ const MAX_AGE_MS = 300_000;
 const KEPT_MS = 3 * MAX_AGE_MS;
 
 export class CardTotal {
-  readonly #count: PatientReading<number>;
-  readonly #estimate: PatientReading<number>;
+  readonly #count: SharedReading<number>;
+  readonly #estimate: SharedReading<number>;
   /** The last successful count, and when it was made by the monotonic clock. */
   #last: { readonly cards: number; readonly atMs: number } | null = null;
   #expired = false;
@@ -30,12 +30,12 @@ export class CardTotal {
     private readonly cards: Pick<CardRecords, 'count' | 'estimate'>,
     private readonly clock: Pick<Clock, 'monotonic' | 'sleep'>,
   ) {
-    this.#count = new PatientReading(
+    this.#count = new SharedReading(
       () => this.#countAll(),
       clock,
       (costMs) => Math.max(this.#expired ? 0 : MIN_AGE_MS, Math.min(MAX_AGE_MS, AGE_PER_COST * costMs)),
     );
-    this.#estimate = new PatientReading(
+    this.#estimate = new SharedReading(
       () => cards.estimate(),
       clock,
       () => 0,

@@ -9,7 +9,7 @@ import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { CardRecord } from '../../store/ports/records/card-records.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import { findCard } from '../requirements.ts';
 import { exportCards, type ImportFormat, jsonLine } from './card-file.ts';
 import { type ChunkWriter, type ImportOptions, importCards } from './card-import.ts';
@@ -17,10 +17,10 @@ import type { CardListReport, CardReport, ImportReport } from './card-report.ts'
 import { type CardSchedule, dueMsOf, readCardSchedules } from './card-schedule.ts';
 import type { CardTotal } from './card-total.ts';
 
-type CardMeans = Pick<OperationMeans, 'audit' | 'live' | 'records' | 'clock' | 'calendar'>;
+type CardDeps = Pick<OperationDeps, 'audit' | 'live' | 'records' | 'clock' | 'calendar'>;
 
 export class CardOperations {
-  constructor(private readonly deps: CardMeans & { readonly cardTotal: CardTotal }) {}
+  constructor(private readonly deps: CardDeps & { readonly cardTotal: CardTotal }) {}
 
   /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`. */
   async show(cardIdOrIccid: string): Promise<CardReport> {

@@ -64,7 +64,7 @@ export class FieldSplitter {
   #scan(line: string): string[] | null {
     this.#length += line.length;
     try {
-      if (this.#goesOn(line)) return null;
+      if (this.#continues(line)) return null;
       if (this.#length > LONGEST_LINE) throw new RowProblem(TOO_LONG);
       return this.#fields;
     } finally {
@@ -74,7 +74,7 @@ export class FieldSplitter {
   }
 
   /** Reads the fields of a line. @returns whether the last one continues in the next line. */
-  #goesOn(line: string): boolean {
+  #continues(line: string): boolean {
     let at = this.#open === null ? 0 : this.#takeInQuotes(line, 0);
     while (at <= line.length) {
       const start = this.#beginOfText(line, at);

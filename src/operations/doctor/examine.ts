@@ -5,12 +5,12 @@ import { fleetText } from '../../domain/fleet.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import { answered } from './finding.ts';
 import { liveStoreFindings, liveStoreNotOpened } from './live-store.ts';
 import { type RecordStoreExpectations, recordStoreFindings, recordStoreNotOpened } from './record-store.ts';
 
-export type Stores = Pick<OperationMeans, 'live' | 'records'>;
+export type Stores = Pick<OperationDeps, 'live' | 'records'>;
 
 interface DoctorSurroundings {
   readonly openLive: () => Promise<LiveStore>;

@@ -16,12 +16,12 @@ import type { InitProgress, InstanceInfo } from '../../store/ports/live/coordina
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RunningCount } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import { answered } from './finding.ts';
 import { stoppableFinding } from './stoppable.ts';
 import { rateLimitFindings, upkeepFindings } from './upkeep.ts';
 
-interface FleetFacts extends GatewayFacts, Pick<OperationMeans, 'live' | 'records' | 'clock'> {
+interface FleetFacts extends GatewayFacts, Pick<OperationDeps, 'live' | 'records' | 'clock'> {
   readonly random: () => number;
   /** Waits as long as a changed card needs to reach its rings. */
   readonly settle: () => Promise<void>;
@@ -171,7 +171,7 @@ const CARDS_A_PLACE = 50;
  * @param settle waits as long as a changed card needs to reach its rings
  */
 export async function ringSampleFindings(
-  { live, records, isLed }: Pick<OperationMeans, 'live' | 'records'> & { readonly isLed: boolean },
+  { live, records, isLed }: Pick<OperationDeps, 'live' | 'records'> & { readonly isLed: boolean },
   progress: InitProgress,
   random: () => number,
   settle: () => Promise<void>,

@@ -22,9 +22,9 @@ import type { CardRecord } from '../../store/ports/records/card-records.ts';
 import type { CardStop, RunsOver } from '../../store/ports/records/stop-records.ts';
 import { readCardSchedules } from '../cards/card-schedule.ts';
 import type { CardOperations } from '../cards/cards.ts';
+import type { OperationDeps } from '../deps.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
-import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
 import { failingCardOf } from '../stats/history.ts';
 import { allowanceOriginOf } from './allowance-origin.ts';
@@ -34,14 +34,14 @@ import { taskExplanationOf } from './task-explanation.ts';
 const MONTHS_SHOWN = 12;
 const TRIGGERS_SHOWN = 20;
 
-interface ExplainerMeans
-  extends Pick<OperationMeans, 'health' | 'live' | 'records' | 'offers' | 'rateLimits' | 'logDir'> {
+interface ExplainerDeps
+  extends Pick<OperationDeps, 'health' | 'live' | 'records' | 'offers' | 'rateLimits' | 'logDir'> {
   readonly cards: CardOperations;
   readonly pauses: PauseOperations;
 }
 
 export class Explainer {
-  constructor(private readonly deps: ExplainerMeans) {}
+  constructor(private readonly deps: ExplainerDeps) {}
 
   /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`, `unavailable`. */
   async explain(cardIdOrIccid: string): Promise<CardExplanation> {
@@ -142,7 +142,7 @@ function logCommands(iccid: string, directories: ReadonlyArray<string | null>): 
 type Surroundings = Awaited<ReturnType<typeof readSurroundings>>;
 
 /** Facts that all task types share. */
-async function readSurroundings(card: CardRecord, deps: ExplainerMeans) {
+async function readSurroundings(card: CardRecord, deps: ExplainerDeps) {
   const { live, records } = deps;
   const [nowMs, pauses, paces, instances, progress, triggers, windows] = await Promise.all([
     live.now(),

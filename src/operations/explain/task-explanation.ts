@@ -13,7 +13,7 @@ import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import { countWords, span, spanWords } from '../../domain/words.ts';
 import { noWorkerWords } from '../../health/fleet-faults.ts';
 import { type InterfaceReport, interfaceWords } from '../../health/gateway-report.ts';
-import type { Standing } from '../../health/init-standing.ts';
+import type { InitProgressFacts } from '../../health/init-progress.ts';
 import { doubtWords } from '../../health/reading-reasons.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
@@ -46,7 +46,7 @@ export interface TaskFacts extends CardSchedule {
   readonly paceWords: string | null;
   /** Live instances that poll. */
   readonly workers: number;
-  readonly init: Pick<Standing, 'status' | 'percent' | 'etaSeconds'>;
+  readonly init: Pick<InitProgressFacts, 'status' | 'percent' | 'etaSeconds'>;
   readonly lastFailure: Omit<NonNullable<TaskExplanation['lastFailure']>, 'nextTryAt'> | null;
 }
 

@@ -7,13 +7,13 @@ import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { awaitedWords } from '../../health/capacity.ts';
 import { bringIntoForce } from '../../store/ports/in-force.ts';
 import type { PaceState } from '../../store/ports/live/pace.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../requirements.ts';
 import type { ConcurrencyLimit, SlotReset } from './limits-report.ts';
 import { afterRecord } from './recorded.ts';
 
 export class ConcurrencyOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit'>) {}
+  constructor(private readonly deps: Pick<OperationDeps, 'live' | 'records' | 'audit'>) {}
 
   async list(): Promise<ConcurrencyLimit[]> {
     const paces = await this.deps.live.pace.states();
@@ -36,7 +36,7 @@ export class ConcurrencyOperations {
     expected: ExpectedVersion,
   ): Promise<ConcurrencyLimit> {
     await this.deps.audit.change(actor, async ({ configs }, note) => {
-      const before = (await configs.ofRecord())[taskType].maxConcurrency;
+      const before = (await configs.recordedLimits())[taskType].maxConcurrency;
       requireVersion(limitVersion({ taskType, maxConcurrency: before }), expected);
       await configs.setConcurrency(taskType, maxConcurrency);
       note({
@@ -55,7 +55,7 @@ export class ConcurrencyOperations {
     const [record, counts] = await Promise.all([work.limitRecord(taskType), work.counts(taskType)]);
     const { effectiveConcurrency, inFlight } = counts;
     const { configs } = this.deps.records;
-    const maxConcurrency = counts.maxConcurrency ?? (await configs.ofRecord())[taskType].maxConcurrency;
+    const maxConcurrency = counts.maxConcurrency ?? (await configs.recordedLimits())[taskType].maxConcurrency;
     const paceWords = awaitedWords(paces, taskType);
     const curve = record?.curve ?? [];
     const knee = kneeOf(curve);

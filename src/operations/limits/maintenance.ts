@@ -16,7 +16,7 @@ import {
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { bringIntoForce } from '../../store/ports/in-force.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import { isWithin, wholeNumberWithin } from '../requirements.ts';
 import type { MaintenanceReport } from './limits-report.ts';
 import { afterRecord } from './recorded.ts';
@@ -29,7 +29,7 @@ interface MaintenanceOrder extends MaintenanceScope {
 
 /** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
 export class MaintenanceOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit'>) {}
+  constructor(private readonly deps: Pick<OperationDeps, 'live' | 'records' | 'audit'>) {}
 
   /** @returns what is planned or in force, the first to start first. */
   async list(): Promise<MaintenanceReport[]> {

@@ -8,7 +8,7 @@ import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { bringIntoForce } from '../../store/ports/in-force.ts';
 import type { Pause } from '../../store/ports/live/work-queue.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import type { PauseReport } from './limits-report.ts';
 import { afterRecord } from './recorded.ts';
 
@@ -20,7 +20,7 @@ interface OperatorPause {
 
 /** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
 export class PauseOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit'>) {}
+  constructor(private readonly deps: Pick<OperationDeps, 'live' | 'records' | 'audit'>) {}
 
   /** @returns the pauses in force. */
   async list(): Promise<PauseReport[]> {
@@ -81,7 +81,7 @@ export class PauseOperations {
   async #ofOperators(types: readonly TaskType[]): Promise<PauseReport[]> {
     const { live, records } = this.deps;
     const inForce = (await this.list()).filter(({ source }) => source === 'operator');
-    const record = await records.configs.ofRecord();
+    const record = await records.configs.recordedLimits();
     const nowMs = await live.now();
     const lost = types.flatMap((taskType) => {
       const { pause } = record[taskType];

@@ -9,12 +9,12 @@ import { nullIfUnavailable } from '../../platform/errors.ts';
 import type { LiveServer } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { CardTotal } from '../cards/card-total.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import type { PlanFacts } from './plan.ts';
 
 const HOUR_MS = 3_600_000;
 
-interface PlanMeans extends Pick<OperationMeans, 'health' | 'live' | 'records' | 'offers' | 'rateLimits'> {
+interface PlanDeps extends Pick<OperationDeps, 'health' | 'live' | 'records' | 'offers' | 'rateLimits'> {
   readonly cardTotal: CardTotal;
   readonly cardsPerCall: CardsPerCall;
   /** gateway.max_concurrency; null: no ceiling. */
@@ -22,7 +22,7 @@ interface PlanMeans extends Pick<OperationMeans, 'health' | 'live' | 'records' |
 }
 
 export class PlanOperations {
-  constructor(private readonly deps: PlanMeans) {}
+  constructor(private readonly deps: PlanDeps) {}
 
   /** @throws CardpollError `unavailable` when a required store does not answer. */
   async facts(): Promise<PlanFacts> {

@@ -20,7 +20,7 @@ import { grouped } from '../../domain/words.ts';
 import { CardpollError, nullIfUnavailable } from '../../platform/errors.ts';
 import { waitMsOf } from '../../store/ports/live/fleet-reading.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import {
   type ExpectedVersion,
   isWithin,
@@ -33,7 +33,7 @@ import type { ConfigReport } from './schedule-report.ts';
 export type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;
 
-type ConfigMeans = Pick<OperationMeans, 'records' | 'live' | 'audit' | 'rateLimits' | 'offers'>;
+type ConfigDeps = Pick<OperationDeps, 'records' | 'live' | 'audit' | 'rateLimits' | 'offers'>;
 
 interface Schedule {
   readonly rings: readonly RingState[];
@@ -46,7 +46,7 @@ interface Schedule {
 }
 
 export class ConfigOperations {
-  constructor(private readonly deps: ConfigMeans) {}
+  constructor(private readonly deps: ConfigDeps) {}
 
   /** @returns the configs in order of id. */
   async list(): Promise<ConfigReport[]> {
@@ -192,7 +192,7 @@ function unknown(id: number): CardpollError {
   });
 }
 
-interface ConfigSurroundings extends Pick<OperationMeans, 'rateLimits' | 'offers'> {
+interface ConfigSurroundings extends Pick<OperationDeps, 'rateLimits' | 'offers'> {
   readonly all: readonly PollingConfig[];
   /** Number of members of the config's ring; null if unknown (so far). */
   readonly members: number | null;

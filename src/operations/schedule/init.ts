@@ -1,12 +1,12 @@
-// Initialisation for operators: its progress (src/health/init-standing.ts), the repairs of reconciliation, and a request to compare
+// Initialisation for operators: its progress (src/health/init-progress.ts), the repairs of reconciliation, and a request to compare
 // everything again. Used by the admin API. The leader does the work; a request waits for it in the live store.
 import type { Actor } from '../../domain/audit.ts';
 import { dated } from '../../domain/date-of.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import type { InitState } from './schedule-report.ts';
 
 export class InitOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'audit' | 'health'>) {}
+  constructor(private readonly deps: Pick<OperationDeps, 'live' | 'audit' | 'health'>) {}
 
   async progress(): Promise<InitState> {
     const { live } = this.deps;

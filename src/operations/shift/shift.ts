@@ -7,12 +7,12 @@ import { askPerTaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { ResumeRun } from '../../store/ports/records/resume-records.ts';
 import type { Within } from '../../store/ports/records/shift-records.ts';
+import type { OperationDeps } from '../deps.ts';
 import { pauseReports } from '../limits/pauses.ts';
-import type { OperationMeans } from '../means.ts';
 import { type ShiftFacts, shiftOf } from './shift-of.ts';
 import type { ShiftReport } from './shift-report.ts';
 
-interface ShiftMeans extends Pick<OperationMeans, 'records' | 'live' | 'health' | 'calendar'> {
+interface ShiftDeps extends Pick<OperationDeps, 'records' | 'live' | 'health' | 'calendar'> {
   /** Their mode is in force until an operator sets one. */
   readonly stops: Pick<StopSettings, 'mode'>;
 }
@@ -38,7 +38,7 @@ const RUNS_SHOWN = 10;
 const IMPORT_ENDS = ['cards.import.end', 'cards.import.failed'];
 
 export class ShiftOperations {
-  constructor(private readonly deps: ShiftMeans) {}
+  constructor(private readonly deps: ShiftDeps) {}
 
   /**
    * What the live store does not say is left out, with the reason.

@@ -17,7 +17,7 @@ import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { NotedFailure } from '../../store/ports/live/poll-stats.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import type { FailingCard, FailuresWithin, History, TaskFailures } from './stats-report.ts';
 
 const SECOND_MS = 1_000;
@@ -25,7 +25,7 @@ const LATEST_CARDS = 20;
 const WORST_CARRIERS = 10;
 
 export class HistoryOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'live'>) {}
+  constructor(private readonly deps: Pick<OperationDeps, 'live'>) {}
 
   /** Of the last `minutes`: in steps of a second as far back as those are kept, else of a minute. */
   async read(minutes: number): Promise<History> {

@@ -10,12 +10,12 @@ import type { Judgement } from '../../health/fleet-health.ts';
 import { gatewayNowOf } from '../../health/gateway-report.ts';
 import { healthOfReasons } from '../../health/health-reasons.ts';
 import type { StopFigures } from '../../health/stop-figures.ts';
-import { PatientReading } from '../../platform/patient-reading.ts';
+import { SharedReading } from '../../platform/shared-reading.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { CardTotal } from '../cards/card-total.ts';
+import type { OperationDeps } from '../deps.ts';
 import { maintenanceReportOf } from '../limits/maintenance.ts';
 import { pauseReports } from '../limits/pauses.ts';
-import type { OperationMeans } from '../means.ts';
 import type { StopNumbers } from './health-report.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
 import { queueStatsOf, taskStatsOf } from './task-stats.ts';
@@ -25,8 +25,8 @@ const HOUR_MS = 3_600_000;
 /** Counting walks over the stops of the month. */
 const COUNT_EVERY_MS = 60_000;
 
-interface StatsMeans
-  extends Pick<OperationMeans, 'health' | 'live' | 'records' | 'calendar' | 'clock' | 'offers' | 'version'> {
+interface StatsDeps
+  extends Pick<OperationDeps, 'health' | 'live' | 'records' | 'calendar' | 'clock' | 'offers' | 'version'> {
   readonly resumeAtMonthStart: boolean;
   readonly cardTotal: CardTotal;
 }
@@ -36,9 +36,9 @@ export class StatsOperations {
   /** Asked in the last days of a month. */
   readonly #stopped;
 
-  constructor(private readonly deps: StatsMeans) {
+  constructor(private readonly deps: StatsDeps) {
     const { clock } = deps;
-    this.#stopped = new PatientReading(
+    this.#stopped = new SharedReading(
       () => this.#countStopped(),
       clock,
       (costMs) => Math.max(COUNT_EVERY_MS, costMs),

@@ -7,7 +7,7 @@ import { MAX_ORDERED_CARDS } from '../../domain/stops/stop.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resume-records.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import { type CardList, findCard, requireOffered, wrongCards } from '../requirements.ts';
 import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
 
@@ -28,14 +28,14 @@ export interface ResumeOrder {
   readonly stopAgain: boolean;
 }
 
-type Means = Pick<OperationMeans, 'live' | 'records' | 'audit' | 'offers' | 'calendar' | 'clock'>;
+type Deps = Pick<OperationDeps, 'live' | 'records' | 'audit' | 'offers' | 'calendar' | 'clock'>;
 
 const LATEST = 20;
 /** Without these interfaces no card is resumed. */
 const NEEDED: readonly string[] = [WHOLE_GATEWAY, TASKS.package.interface, 'start'];
 
 export class ResumeOperations {
-  constructor(private readonly deps: Means) {}
+  constructor(private readonly deps: Deps) {}
 
   /** Counts the cards that a run would have. @throws CardpollError `invalid`. */
   async preview(criteria: ResumeCriteria): Promise<ResumePreview> {

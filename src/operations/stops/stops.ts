@@ -12,7 +12,7 @@ import type {
   StopFilter,
   StopRecords,
 } from '../../store/ports/records/stop-records.ts';
-import type { OperationMeans } from '../means.ts';
+import type { OperationDeps } from '../deps.ts';
 import {
   type CardList,
   type ExpectedVersion,
@@ -32,7 +32,7 @@ import type {
 
 type Control = Pick<RecordStore, 'stopControl'>;
 
-interface StopMeans extends Pick<OperationMeans, 'records' | 'audit' | 'offers' | 'clock' | 'calendar'> {
+interface StopDeps extends Pick<OperationDeps, 'records' | 'audit' | 'offers' | 'clock' | 'calendar'> {
   /** Their mode is in force until an operator sets one. */
   readonly stops: StopSettings;
 }
@@ -53,7 +53,7 @@ interface Decided {
 }
 
 export class StopOperations {
-  constructor(private readonly deps: StopMeans) {}
+  constructor(private readonly deps: StopDeps) {}
 
   async mode(): Promise<StopModeReport> {
     return this.#modeOf(this.deps.records);

@@ -1,13 +1,13 @@
 // Puts the recorded limits and pauses of operators into force in the live store. The leader checks every task type again and
 // again (engine/limits/limits-in-force.ts); an operation does it at once for its own change.
-import { missingInForce, type OfRecord, type WantedInForce } from '../../domain/limits/in-force.ts';
+import { missingInForce, type RecordedLimits, type WantedInForce } from '../../domain/limits/in-force.ts';
 import { askPerTaskType, type TaskType } from '../../domain/task-type.ts';
 import type { StoredInForce, WorkQueue } from './live/work-queue.ts';
 import type { ConfigRecords } from './records/record-store.ts';
 
 export interface InForceStores {
   readonly live: { readonly work: Pick<WorkQueue, 'inForce' | 'putInForce'> };
-  readonly records: { readonly configs: Pick<ConfigRecords, 'ofRecord'> };
+  readonly records: { readonly configs: Pick<ConfigRecords, 'recordedLimits'> };
 }
 
 /** A recorded value of a task type that is not in force. */
@@ -25,9 +25,9 @@ export interface NotInForce {
 export async function lookAtInForce(
   { live, records }: InForceStores,
   ceiling: number | null,
-): Promise<{ readonly record: Readonly<Record<TaskType, OfRecord>>; readonly missing: NotInForce[] }> {
+): Promise<{ readonly record: Readonly<Record<TaskType, RecordedLimits>>; readonly missing: NotInForce[] }> {
   const seen = await askPerTaskType((taskType) => live.work.inForce(taskType));
-  const record = await records.configs.ofRecord();
+  const record = await records.configs.recordedLimits();
   const wanted = missingInForce(record, seen, ceiling);
   const types = Object.keys(wanted) as TaskType[];
   const missing = types.flatMap((taskType) => {

@@ -145,8 +145,8 @@ function notesOf(
 ): string[] {
   const late = Object.entries(kept).flatMap(([what, from]) => {
     // Their own line says that they are not known.
-    const isSaid = what === 'polls' && polls.length === 0;
-    return from === null || isSaid ? [] : [`${what} ${at(from)}`];
+    const isListed = what === 'polls' && polls.length === 0;
+    return from === null || isListed ? [] : [`${what} ${at(from)}`];
   });
   return [
     ...(unknown === null ? [] : [`polls, pauses and the reasons of now are not known: ${unknown}`]),

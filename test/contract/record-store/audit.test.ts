@@ -160,7 +160,7 @@ describeRecordStore('audit', (db) => {
       await change(false);
       await expect(change(true)).rejects.toBe(later);
       expect(await objects({})).toHaveLength(1);
-      expect((await db.store.configs.ofRecord()).package.maxConcurrency).toBe(8);
+      expect((await db.store.configs.recordedLimits()).package.maxConcurrency).toBe(8);
     });
 
     it('survives a statement that fails inside: an id that SQL has taken', async () => {
@@ -179,10 +179,10 @@ describeRecordStore('audit', (db) => {
       const stores = await Promise.all([db.another(), db.another(), db.another()]);
       const addOne = (store: typeof db.store) =>
         store.inTurn(async ({ configs }) =>
-          configs.setConcurrency('package', (await configs.ofRecord()).package.maxConcurrency + 1),
+          configs.setConcurrency('package', (await configs.recordedLimits()).package.maxConcurrency + 1),
         );
       await Promise.all(stores.flatMap((store) => [addOne(store), addOne(store)]));
-      expect((await db.store.configs.ofRecord()).package.maxConcurrency).toBe(106);
+      expect((await db.store.configs.recordedLimits()).package.maxConcurrency).toBe(106);
     });
   });
 });

@@ -8,7 +8,7 @@ import { query } from '../../support/postgres-server.ts';
 import { describeRecordStore } from './stores.ts';
 
 const limitsOf = async ({ configs }: Pick<RecordStore, 'configs'>) => {
-  const record = await configs.ofRecord();
+  const record = await configs.recordedLimits();
   return perTaskType((taskType) => record[taskType].maxConcurrency);
 };
 
@@ -114,7 +114,7 @@ describeRecordStore('configs', (db) => {
 
   it('keeps the pause of an operator until it is over or ended, and gives each a name of its own', async () => {
     const pauses = async () => {
-      const record = await db.store.configs.ofRecord();
+      const record = await db.store.configs.recordedLimits();
       return perTaskType((taskType) => record[taskType].pause);
     };
     const { configs } = db.store;

@@ -14,7 +14,7 @@ describeBothRecordStores('maintenance windows', (db) => {
     return db.store.maintenance.plan({ ...scope, ...of, startsAtMs, endsAtMs: startsAtMs + forMs });
   };
   const pauses = async () => {
-    const record = await db.store.configs.ofRecord();
+    const record = await db.store.configs.recordedLimits();
     return perTaskType((taskType) => record[taskType].pause);
   };
   const idsOf = (windows: ReadonlyArray<{ id: number }>) => windows.map(({ id }) => id);
@@ -73,17 +73,17 @@ describeBothRecordStores('maintenance windows', (db) => {
 
   it('are remembered for an hour as the pause that ended last', async () => {
     const { configs, maintenance } = db.store;
-    const last = async () => (await configs.ofRecord()).realname.lastPause;
+    const last = async () => (await configs.recordedLimits()).realname.lastPause;
     await db.sql('DELETE FROM pauses');
     expect(await last()).toBeNull();
     const [one] = [await plan(-HOUR_MS / 2, HOUR_MS, { taskType: 'realname' })];
     expect(await last()).toEqual({ sinceMs: one.startsAtMs, untilMs: one.endsAtMs });
     await maintenance.cancel(one.id);
     expect((await last())?.untilMs).toBeLessThan(one.endsAtMs);
-    expect((await configs.ofRecord()).carddata.lastPause).toBeNull();
+    expect((await configs.recordedLimits()).carddata.lastPause).toBeNull();
     const dropped = await plan(HOUR_MS, HOUR_MS);
     await maintenance.cancel(dropped.id);
-    expect((await configs.ofRecord()).carddata.lastPause, 'it never began').toBeNull();
+    expect((await configs.recordedLimits()).carddata.lastPause, 'it never began').toBeNull();
     await db.sql(
       `UPDATE maintenance_windows SET over_at = over_at - interval '61 minutes', starts_at = starts_at - interval '2 hours'`,
     );

@@ -89,7 +89,9 @@ it('the list shows what is in force, why it is less, and what was measured', asy
 it.each([1, 100_000, 50])('sets a limit of %d, for good and at once', async (max_concurrency) => {
   const reply = await put('package', max_concurrency);
   expect(reply).toMatchObject({ status: 200, body: { task_type: 'package', max_concurrency, current: 0 } });
-  expect((await api.records.configs.ofRecord()).package).toMatchObject({ maxConcurrency: max_concurrency });
+  expect((await api.records.configs.recordedLimits()).package).toMatchObject({
+    maxConcurrency: max_concurrency,
+  });
   expect(await api.live.work.counts('package')).toMatchObject({ maxConcurrency: max_concurrency });
 });
 
@@ -117,7 +119,7 @@ it('a limit is of record while the live store is away, and then comes into force
   const failing = vi.spyOn(api.live.work, 'putInForce').mockRejectedValueOnce(away);
   expect((await put('carddata', 60)).status).toBe(500);
   failing.mockRestore();
-  expect((await api.records.configs.ofRecord()).carddata.maxConcurrency).toBe(60);
+  expect((await api.records.configs.recordedLimits()).carddata.maxConcurrency).toBe(60);
   expect((await put('carddata', 60)).body).toMatchObject({ max_concurrency: 60 });
   expect((await api.live.work.counts('carddata')).maxConcurrency).toBe(60);
 });

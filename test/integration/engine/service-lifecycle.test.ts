@@ -36,7 +36,7 @@ import { openPostgresRecordStore } from '../../../src/store/postgres/record-stor
 import { FakeClock } from '../../support/fake-clock.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { Gate } from '../../support/gated-port.ts';
-import { MESSAGE_MEANS } from '../../support/message-means.ts';
+import { MESSAGE_MEANS } from '../../support/message-deps.ts';
 import { PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
 import { readSourceTree } from '../../support/source-tree.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';

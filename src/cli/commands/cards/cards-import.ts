@@ -65,7 +65,7 @@ export const importCards = defineCommand({
     if (ignored.length > 0) context.io.stderr.write(`ignored columns: ${plainText(ignored.join(', '))}\n`);
     await printAnswer(context, answer, importFields);
     listRejected(context, answer.body);
-    nameForgotten(context, answer.body);
+    adviseOnCards(context, answer.body);
     if (dryRun) context.io.stderr.write('nothing was written: this was a dry run\n');
     if (trial !== null) warnOfUnkept(context, answer.body, trial.former.cards);
     printInterruption(context, answer.body, file, dryRun);
@@ -159,7 +159,7 @@ const importFields = fieldList<ImportBody>((body, style) => {
 });
 
 /** Names cards that need an operator: not polled, or stopped although within their package. An older daemon does not count them. */
-function nameForgotten({ io }: CommandContext, body: Partial<ImportBody>): void {
+function adviseOnCards({ io }: CommandContext, body: Partial<ImportBody>): void {
   const { stopped_within: within = 0, unselected = [] } = body;
   for (const { task_type: taskType, carrier_id: carrierId, cards } of unselected) {
     io.stderr.write(

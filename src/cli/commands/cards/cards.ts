@@ -62,7 +62,7 @@ const stopCard = defineCommand({
     const stopped = await follow(context, {
       read: (client) => client.card(card),
       isDone: (body) => body.stopped,
-      goesOn: `the stop of card ${card} stays ordered: \`cardpoll cards show ${card}\` shows whether it is stopped`,
+      whatContinues: `the stop of card ${card} stays ordered: \`cardpoll cards show ${card}\` shows whether it is stopped`,
     });
     return printAnswer(context, stopped, cardFields);
   },

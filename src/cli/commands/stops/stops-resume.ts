@@ -227,7 +227,7 @@ function untilEnded(context: CommandContext, { id, total: expected }: ResumeRunB
       bar.update(body.total - body.waiting);
       return !isOpen(body);
     },
-    goesOn:
+    whatContinues:
       `run ${id} continues: \`cardpoll stops runs show ${id} --wait\` follows it, ` +
       `\`cardpoll stops runs cancel ${id}\` cancels it`,
   });

@@ -146,7 +146,7 @@ function untilOver(context: CommandContext, { trigger_id: triggerId, total }: Tr
       bar.update(body.succeeded + body.failed, earlyNote(body));
       return isOver(body);
     },
-    goesOn:
+    whatContinues:
       `trigger ${triggerId} continues: \`cardpoll trigger status ${triggerId} --wait\` follows it, ` +
       `\`cardpoll trigger cancel ${triggerId}\` cancels it`,
   });

@@ -1,5 +1,5 @@
 // Port section of record-store.ts: maintenance windows, used by the operations, by the leader, who notes their begin and end, and by
-// every worker. A window of the whole fleet is in force as a pause of record (ConfigRecords.ofRecord).
+// every worker. A window of the whole fleet is in force as a pause of record (ConfigRecords.recordedLimits).
 import type { MaintenanceWindow } from '../../../domain/schedule/maintenance.ts';
 
 type PlannedWindow = Omit<MaintenanceWindow, 'id' | 'begunAtMs'>;

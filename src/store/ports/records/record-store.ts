@@ -4,7 +4,7 @@
 // Errors: CardpollError kind `unavailable` when the database cannot be reached or refuses work for lack of
 // resources (disk full, too many connections); `invalid`/`not_found` where a method says so.
 import type { Fleet } from '../../../domain/fleet.ts';
-import type { OfRecord } from '../../../domain/limits/in-force.ts';
+import type { RecordedLimits } from '../../../domain/limits/in-force.ts';
 import type { PollOutcome } from '../../../domain/results/poll-outcome.ts';
 import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
@@ -181,7 +181,7 @@ export interface ConfigRecords {
    * @returns the recorded limits and operators' pauses; the live store has those in force (store/ports/in-force.ts). A maintenance
    * window of the whole fleet is a pause; of several pauses the one that ends last counts.
    */
-  ofRecord(): Promise<Record<TaskType, OfRecord>>;
+  recordedLimits(): Promise<Record<TaskType, RecordedLimits>>;
   setConcurrency(taskType: TaskType, max: number): Promise<void>;
   /** Pauses task types from now. Replaces earlier pauses of operators. */
   pause(

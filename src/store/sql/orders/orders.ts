@@ -63,7 +63,7 @@ function limitsOf({ most, stops, resumes, mode }: Omit<OrderTurn, 'resumesFirst'
 function wantedStopOf(cardId: number, { decision }: Wanted): WantedStop | null {
   if (decision.act === 'none') return null;
   const about = { cardId, iccid: decision.card.iccid };
-  const { stop, isAnew } = decision;
+  const { stop, isNewStop } = decision;
   switch (decision.act) {
     case 'call':
     // Does not occur for a card without a status call.
@@ -77,6 +77,6 @@ function wantedStopOf(cardId: number, { decision }: Wanted): WantedStop | null {
         isNew: stop?.heldBy !== decision.heldBy,
       };
     case 'observe':
-      return { ...about, state: 'observed', isNew: stop === null || isAnew };
+      return { ...about, state: 'observed', isNew: stop === null || isNewStop };
   }
 }

@@ -33,7 +33,7 @@ RETURNING id, {fields}
 INSERT INTO concurrency_configs (task_type, max_concurrency) VALUES ($1, $2::integer)
 ON CONFLICT (task_type) DO UPDATE SET max_concurrency = excluded.max_concurrency
 
--- name: configs.ofRecord
+-- name: configs.recordedLimits
 -- Limit and pause of each task type; id and the rest are NULL where operators have paused nothing. The microseconds of its begin
 -- name a pause. A maintenance window of the whole fleet is a pause; the one that ends last counts.
 SELECT task_types.task_type, max_concurrency, held.id,

@@ -1,6 +1,6 @@
 // Polling configs, and the concurrency limits and pauses of operators: small tables, read as a whole.
 
-import type { OfRecord, PauseOfRecord } from '../../../domain/limits/in-force.ts';
+import type { PauseOfRecord, RecordedLimits } from '../../../domain/limits/in-force.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { ConfigRecords } from '../../ports/records/record-store.ts';
@@ -34,10 +34,10 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
     update: (id, patch) => db.first('update', id, jsonOf(patch)),
     remove: (id) => db.first('remove', id),
 
-    async ofRecord() {
-      const rows = await db.rows<RecordRow>('ofRecord');
+    async recordedLimits() {
+      const rows = await db.rows<RecordRow>('recordedLimits');
       const found = new Map(rows.map((row) => [row.taskType, row]));
-      return perTaskType((taskType) => ofRecord(found.get(taskType)));
+      return perTaskType((taskType) => recordedLimits(found.get(taskType)));
     },
 
     setConcurrency: (taskType, max) => db.run('setConcurrency', taskType, max),
@@ -52,10 +52,10 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
 type RecordRow = { [Field in keyof PauseOfRecord]: PauseOfRecord[Field] | null } & {
   readonly taskType: TaskType;
   readonly maxConcurrency: number | null;
-  readonly lastPause: OfRecord['lastPause'];
+  readonly lastPause: RecordedLimits['lastPause'];
 };
 
-function ofRecord(row: RecordRow | undefined): OfRecord {
+function recordedLimits(row: RecordRow | undefined): RecordedLimits {
   const {
     maxConcurrency = null,
     id = null,

@@ -88,7 +88,7 @@ function claimOf(decision: StopVerdict, stops: readonly StopOrder[]): StopClaim 
       return { state: 'held', heldBy, isNew: stop?.heldBy !== heldBy };
     }
     case 'observe':
-      return { state: 'observed', isNew: decision.stop === null || decision.isAnew };
+      return { state: 'observed', isNew: decision.stop === null || decision.isNewStop };
     case 'none':
       if (decision.why !== 'held') return { state: decision.why };
       return { state: 'held', heldBy: decision.stop?.heldBy as HoldReason, isNew: false };

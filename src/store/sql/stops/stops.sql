@@ -255,7 +255,7 @@ UPDATE stop_control SET jump_since = NULL, jump_accepted_at = NULL, jump_is_step
 WHERE jump_since IS NOT NULL
 RETURNING only_row
 
--- name: stops.oddOfRange
+-- name: stops.oddInRange
 -- Cards of a range that run over their package, and cards that cardpoll stopped and that are within theirs; and the number of
 -- cards with a doubtful counter, by carrier. $1 card id to start after, $2 last card id, $3 current month. Walks the keys once.
 WITH found AS MATERIALIZED (

@@ -111,7 +111,7 @@ export function sqlStops(client: SqlClient): StopRecords {
     async sweep(afterCardId, throughCardId, month, fleetCards) {
       const range = [afterCardId, throughCardId, monthStart(month)];
       return walkingIndexes(client, async (tx) => {
-        const { cardIds, inDoubt } = await sql.on(tx).one<OddCards>('oddOfRange', ...range);
+        const { cardIds, inDoubt } = await sql.on(tx).one<OddCards>('oddInRange', ...range);
         const { cards, control } = await factsOf(tx, cardIds, month);
         const over = cards.filter((card) => runsOver(card, control.jump) === 'over_running');
         const overIds = over.map(({ cardId }) => cardId);

@@ -18,7 +18,7 @@ import { applyToRules, ruleFields } from '../../../support/alert-rules.ts';
 import { answer, type Behaviour, startBadGateway } from '../../../support/bad-gateway.ts';
 import { type ChatRobots, startChatRobots } from '../../../support/chat-robots.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
-import { MESSAGE_MEANS, TESTER_MEANS } from '../../../support/message-means.ts';
+import { MESSAGE_MEANS, TESTER_MEANS } from '../../../support/message-deps.ts';
 
 const GUARD = new SsrfGuard(
   [parseAddressRange('127.0.0.1')].filter((range) => range !== null),

@@ -29,7 +29,7 @@ import {
   trickleHead,
 } from '../../../support/bad-gateway.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
-import { MESSAGE_MEANS } from '../../../support/message-means.ts';
+import { MESSAGE_MEANS } from '../../../support/message-deps.ts';
 
 const ANY = { ruleId: null, state: null };
 const SECRET = `whsec_${Buffer.from('a key of thirty-two bytes, or so').toString('base64')}`;

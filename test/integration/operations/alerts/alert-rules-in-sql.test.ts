@@ -10,7 +10,7 @@ import { systemClock } from '../../../../src/platform/clock.ts';
 import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../../../src/store/ports/records/alert-records.ts';
-import { TESTER_MEANS } from '../../../support/message-means.ts';
+import { TESTER_MEANS } from '../../../support/message-deps.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 
 const ANNA: Actor = { name: 'anna', role: 'admin', address: null, requestId: null };

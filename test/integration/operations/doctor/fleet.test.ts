@@ -5,7 +5,7 @@ import { fleetFindings } from '../../../../src/operations/doctor/fleet.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import { ruleFields } from '../../../support/alert-rules.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { MESSAGE_MEANS } from '../../../support/message-means.ts';
+import { MESSAGE_MEANS } from '../../../support/message-deps.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
 import { DEFAULT_STOPS, OF_FLEET } from '../../../support/stop-rules.ts';

@@ -13,7 +13,7 @@ import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { fleetHealth } from '../../../support/fleet-health.ts';
 import { pauseByOperator, setLimit } from '../../../support/limits.ts';
-import { TESTER_MEANS } from '../../../support/message-means.ts';
+import { TESTER_MEANS } from '../../../support/message-deps.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';

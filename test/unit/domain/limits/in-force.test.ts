@@ -2,19 +2,19 @@
 import { describe, expect, it } from 'vitest';
 import {
   missingInForce,
-  type OfRecord,
   type PauseOfRecord,
+  type RecordedLimits,
   type SeenInForce,
 } from '../../../../src/domain/limits/in-force.ts';
 import { sum } from '../../../../src/domain/numbers.ts';
 import { perTaskType, TASK_TYPES } from '../../../../src/domain/task-type.ts';
 
 const PAUSE: PauseOfRecord = { id: '7', lastsMs: 600_000, leftMs: 60_000, reason: 'maintenance', by: 'ann' };
-const RECORD: OfRecord = { maxConcurrency: 5, pause: null };
+const RECORD: RecordedLimits = { maxConcurrency: 5, pause: null };
 const IN_FORCE: SeenInForce = { isInForce: true, maxConcurrency: 5, leaderLimit: null, held: 0, pause: null };
 
 /** What is missing of one task type while the others are as they should be. */
-function missing(record: Partial<OfRecord>, seen: Partial<SeenInForce>) {
+function missing(record: Partial<RecordedLimits>, seen: Partial<SeenInForce>) {
   const all = missingInForce(
     { ...perTaskType(() => RECORD), realname: { ...RECORD, ...record } },
     { ...perTaskType(() => IN_FORCE), realname: { ...IN_FORCE, ...seen } },

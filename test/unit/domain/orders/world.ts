@@ -255,7 +255,7 @@ function taken(world: World, index: number): World {
 }
 
 /** A call is made within the lease. */
-const goesOn: CardEvent = (world, index) => {
+const isSameStop: CardEvent = (world, index) => {
   const { asked, ...before } = world.cards[index] as WorldCard;
   if (asked === null) return null;
   const next = { ...world, cards: world.cards.with(index, { ...before, asked: null }) };
@@ -577,7 +577,7 @@ const CARD_EVENTS: Readonly<Record<string, CardEvent>> = {
   'has its order taken': isTaken,
   'has its order taken, and shows pending': showsPending,
   'has its order taken, and its status asked': isAskedFor,
-  'has the call of its order made': goesOn,
+  'has the call of its order made': isSameStop,
   ...Object.fromEntries(ANSWERS.map((answer) => [`call is ${answer}`, isAnswered(answer)])),
   'call takes effect before its answer': takesEffect,
   'is ordered stopped': isOrderedStopped,

@@ -13,7 +13,7 @@ import type { OutageRecords } from '../../../../src/store/ports/records/alert-re
 import { ruleFields } from '../../../support/alert-rules.ts';
 import { answer, type BadGateway, startBadGateway } from '../../../support/bad-gateway.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { MESSAGE_MEANS } from '../../../support/message-means.ts';
+import { MESSAGE_MEANS } from '../../../support/message-deps.ts';
 import { instanceOf } from '../../../support/polled-fleet.ts';
 
 const LOOPBACK = [parseAddressRange('127.0.0.1')].filter((range) => range !== null);

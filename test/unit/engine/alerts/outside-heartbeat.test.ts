@@ -9,7 +9,7 @@ import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import { answer, type Behaviour, hangUp, startBadGateway } from '../../../support/bad-gateway.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { MESSAGE_MEANS } from '../../../support/message-means.ts';
+import { MESSAGE_MEANS } from '../../../support/message-deps.ts';
 
 const LOOPBACK = [parseAddressRange('127.0.0.1')].filter((range) => range !== null);
 const SECRET = `whsec_${Buffer.from('a key of thirty-two bytes, or so').toString('base64')}`;

@@ -13,7 +13,7 @@ import { NO_PROXIES } from '../../../../src/platform/proxy/http-proxy.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import { ruleFields } from '../../../support/alert-rules.ts';
 import { answer, hangUp, startBadGateway } from '../../../support/bad-gateway.ts';
-import { MESSAGE_MEANS, TESTER_MEANS } from '../../../support/message-means.ts';
+import { MESSAGE_MEANS, TESTER_MEANS } from '../../../support/message-deps.ts';
 
 const GUARD = new SsrfGuard(
   [parseAddressRange('127.0.0.1')].filter((range) => range !== null),

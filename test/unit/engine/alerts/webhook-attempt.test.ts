@@ -18,7 +18,7 @@ import {
   startBadGateway,
 } from '../../../support/bad-gateway.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { MESSAGE_MEANS, TESTER_MEANS } from '../../../support/message-means.ts';
+import { MESSAGE_MEANS, TESTER_MEANS } from '../../../support/message-deps.ts';
 
 const [NEW_SECRET, OLD_SECRET] = ['the newer of the two keys, here', 'the older of the two keys, here'].map(
   (key) => `whsec_${Buffer.from(key).toString('base64')}`,
@@ -234,13 +234,13 @@ describe('a test by an operator', () => {
 
   function trial(
     url: string,
-    { own = [], configured = [], guard = new SsrfGuard(LOOPBACK, NO_PROXIES) }: Partial<Means> = {},
+    { own = [], configured = [], guard = new SsrfGuard(LOOPBACK, NO_PROXIES) }: Partial<Deps> = {},
   ): ReturnType<WebhookTester['test']> {
     const tester = new WebhookTester({ ...TESTER_MEANS, guard, secrets: configured, timeZone: 'UTC', clock });
     return tester.test({ ...RULE, webhookSecrets: own }, url);
   }
 
-  interface Means {
+  interface Deps {
     readonly own: readonly string[];
     readonly configured: readonly string[];
     readonly guard: SsrfGuard;

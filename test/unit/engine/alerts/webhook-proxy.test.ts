@@ -19,7 +19,7 @@ import {
   startForwardProxy,
 } from '../../../support/forward-proxy.ts';
 import { freePort } from '../../../support/free-port.ts';
-import { TESTER_MEANS } from '../../../support/message-means.ts';
+import { TESTER_MEANS } from '../../../support/message-deps.ts';
 import { waitFor } from '../../../support/processes.ts';
 
 const CREDENTIALS = 'operator:pass-of-the-proxy';

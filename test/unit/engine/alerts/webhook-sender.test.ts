@@ -24,7 +24,7 @@ import {
   startBadGateway,
 } from '../../../support/bad-gateway.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { MESSAGE_MEANS } from '../../../support/message-means.ts';
+import { MESSAGE_MEANS } from '../../../support/message-deps.ts';
 import { tlsPair } from '../../../support/tls-pair.ts';
 
 const GUARD = new SsrfGuard(

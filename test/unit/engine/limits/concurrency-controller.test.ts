@@ -63,7 +63,7 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
     notes,
     /** As the leader does before the first claim: all of record is put in, and the first pass divides the ceiling. */
     async seed() {
-      const records = { configs: { ofRecord: async () => perTaskType(() => OF_RECORD) } };
+      const records = { configs: { recordedLimits: async () => perTaskType(() => OF_RECORD) } };
       const { missing } = await lookAtInForce({ live, records }, ceiling);
       for (const { taskType, seen, wanted } of missing) await live.work.putInForce(taskType, seen, wanted, 0);
       await this.pass();

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
-import type { OfRecord } from '../../../../src/domain/limits/in-force.ts';
+import type { RecordedLimits } from '../../../../src/domain/limits/in-force.ts';
 import { perTaskType, type TaskType } from '../../../../src/domain/task-type.ts';
 import { LimitsInForce } from '../../../../src/engine/limits/limits-in-force.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
@@ -13,7 +13,7 @@ import { pauseByOperator, setLimit } from '../../../support/limits.ts';
 
 const clock = new FakeClock('2026-11-01T00:00:00Z');
 let live: { work: WorkQueue };
-let record: Record<TaskType, OfRecord>;
+let record: Record<TaskType, RecordedLimits>;
 let said: unknown[];
 let notes: AuditChange[];
 let service: LimitsInForce;
@@ -33,7 +33,7 @@ beforeEach(() => {
     },
     records: {
       configs: {
-        ofRecord: async () => {
+        recordedLimits: async () => {
           if (recordsAway) throw new Error('away');
           return { ...record };
         },
@@ -59,7 +59,7 @@ const lose = () => {
 };
 const limits = async () =>
   Promise.all((['realname', 'carddata', 'package'] as const).map((type) => live.work.counts(type)));
-const set = (taskType: TaskType, change: Partial<OfRecord>) => {
+const set = (taskType: TaskType, change: Partial<RecordedLimits>) => {
   record[taskType] = { ...record[taskType], ...change };
 };
 
@@ -139,7 +139,7 @@ it('puts back a limit and a pause that the live store has as they were before, a
 it('puts back what was lost with all data', async () => {
   await begin();
   set('realname', { pause: { id: '1', lastsMs: 600_000, leftMs: 60_000, reason: 'r', by: 'ann' } });
-  await bringIntoForce({ live, records: { configs: { ofRecord: async () => record } } }, ['realname']);
+  await bringIntoForce({ live, records: { configs: { recordedLimits: async () => record } } }, ['realname']);
   await service.runOnce();
   expect(notes, 'an operator did it').toEqual([]);
   lose();

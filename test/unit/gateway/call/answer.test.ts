@@ -206,10 +206,10 @@ describe('codes', () => {
   });
 
   it('count in an answer that is no success, and are reported where the profile does not list them', () => {
-    expect(vendor.errorSaid('{"e":{"code":2001}}')?.failure).toBe('card');
-    expect(vendor.errorSaid('{"e":{"code":7}}')).toEqual({ failure: null, reason: 'e.code 7' });
+    expect(vendor.bodyError('{"e":{"code":2001}}')?.failure).toBe('card');
+    expect(vendor.bodyError('{"e":{"code":7}}')).toEqual({ failure: null, reason: 'e.code 7' });
     const withoutCode = ['{"e":{"code":null}}', '{"e":{"code":{}}}', '{}', '<html>', ''];
-    expect(withoutCode.map((body) => vendor.errorSaid(body))).toEqual([null, null, null, null, null]);
+    expect(withoutCode.map((body) => vendor.bodyError(body))).toEqual([null, null, null, null, null]);
   });
 
   describe('the answer to a call with an effect', () => {

@@ -19,7 +19,7 @@ async function readOf(profile: string, name: InterfaceName, answer: object, stat
   if (call === null) throw new Error(`${profile} does not offer ${name}`);
   const reader = new AnswerReader({ ...config, ...call });
   const body = JSON.stringify(answer);
-  if (status >= 400) return reader.errorSaid(body)?.failure;
+  if (status >= 400) return reader.bodyError(body)?.failure;
   try {
     const value = reader.read(body)(ICCID);
     return reader.pending(body, status)(ICCID, value) === null ? value : [value, 'under way'];

@@ -7,7 +7,7 @@ import {
   receiverReports,
 } from '../../../../src/operations/alerts/rule-receivers.ts';
 import { ruleFields } from '../../../support/alert-rules.ts';
-import { MESSAGE_MEANS } from '../../../support/message-means.ts';
+import { MESSAGE_MEANS } from '../../../support/message-deps.ts';
 
 const { receivers: SHIPPED } = MESSAGE_MEANS;
 const SECRET = 'key-0123456789';

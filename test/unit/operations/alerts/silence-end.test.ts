@@ -1,7 +1,7 @@
 // The end of a silence that is given as a time, to the millisecond.
 import { expect, it } from 'vitest';
 import { SilenceOperations } from '../../../../src/operations/alerts/on-call.ts';
-import type { OperationMeans } from '../../../../src/operations/means.ts';
+import type { OperationDeps } from '../../../../src/operations/deps.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const MAX_MS = 2_678_400_000;
@@ -20,7 +20,7 @@ it.each([
   // The end is judged before anything is stored.
   const create = () => Promise.reject(new Error('stored'));
   const audit = { change: (_: unknown, work: Work) => work({ alerts: { silences: { create } } }) };
-  const silences = new SilenceOperations({ clock, audit } as unknown as OperationMeans);
+  const silences = new SilenceOperations({ clock, audit } as unknown as OperationDeps);
   const fields = { ruleId: null, ruleType: null, taskType: 'package', seconds: null, reason: '' } as const;
   const made = silences.create(ANNA, { ...fields, until });
   await expect(made).rejects.toMatchObject(accepted ? { message: 'stored' } : { code: 'invalid_field' });

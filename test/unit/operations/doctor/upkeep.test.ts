@@ -6,7 +6,7 @@ import type { TaskType } from '../../../../src/domain/task-type.ts';
 import { alertFindings, rateLimitFindings, tokenFindings } from '../../../../src/operations/doctor/upkeep.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { ruleFields } from '../../../support/alert-rules.ts';
-import { MESSAGE_MEANS } from '../../../support/message-means.ts';
+import { MESSAGE_MEANS } from '../../../support/message-deps.ts';
 
 describe('tokens', () => {
   const NOW = Date.parse('2026-11-21T10:00:00Z');

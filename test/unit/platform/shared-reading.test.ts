@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { PatientReading } from '../../../src/platform/patient-reading.ts';
+import { SharedReading } from '../../../src/platform/shared-reading.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 it('asks every five seconds at most, and once at a time', async () => {
   const clock = new FakeClock();
   let asked = 0;
-  const stops = new PatientReading(async () => ++asked, clock);
+  const stops = new SharedReading(async () => ++asked, clock);
   expect(await Promise.all([stops.read(), stops.read()])).toEqual([1, 1]);
   clock.advance(4_999);
   expect(await stops.read()).toBe(1);
@@ -16,7 +16,7 @@ it('asks every five seconds at most, and once at a time', async () => {
 it('does not give an answer from before a long silence, however slowly it came', async () => {
   const clock = new FakeClock();
   let answer = 1;
-  const stops = new PatientReading(async () => {
+  const stops = new SharedReading(async () => {
     await clock.sleep(60);
     return answer;
   }, clock);
@@ -38,7 +38,7 @@ it('does not give an answer from before a long silence, however slowly it came',
 it('is unknown while the database is away or hangs, and no caller waits for it', async () => {
   const clock = new FakeClock();
   let answer: () => Promise<number> = async () => 3;
-  const stops = new PatientReading(() => answer(), clock);
+  const stops = new SharedReading(() => answer(), clock);
   expect(await stops.read()).toBe(3);
   clock.advance(5_000);
   answer = () => Promise.reject(new Error('away'));

@@ -9,7 +9,7 @@ const PATIENCE_MS = 50;
 /** An answer that no one has requested for this long after the rest is outdated. */
 const SILENCE_MS = 60_000;
 
-export class PatientReading<T> {
+export class SharedReading<T> {
   #known: T | null = null;
   #latest: Promise<T> | null = null;
   #startedMs = 0;

@@ -18,7 +18,7 @@ export interface OperationLimits {
   readonly maxAlertRules: number;
 }
 
-export interface OperationMeans extends Pick<GatewayFacts, 'rateLimits' | 'offers'> {
+export interface OperationDeps extends Pick<GatewayFacts, 'rateLimits' | 'offers'> {
   readonly limits: OperationLimits;
   /** Absolute path of the directory of this process's logs; null: standard output. */
   readonly logDir: string | null;

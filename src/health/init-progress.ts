@@ -10,9 +10,9 @@ import type { InitProgress } from '../store/ports/live/coordination.ts';
  */
 const INIT_STUCK_AFTER_MS = 35_000;
 
-export type Standing = ReturnType<InitStanding['of']>;
+export type InitProgressFacts = ReturnType<InitProgressReader['of']>;
 
-export class InitStanding {
+export class InitProgressReader {
   /** Since when initialisation is pending, by the monotonic clock: no store has that time, least of all without a leader. */
   #pendingSince: number | null;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dated } from '../../../src/domain/date-of.ts';
-import { InitStanding } from '../../../src/health/init-standing.ts';
+import { InitProgressReader } from '../../../src/health/init-progress.ts';
 import { initReport } from '../../../src/operations/schedule/schedule-report.ts';
 import type { InitProgress } from '../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -22,7 +22,7 @@ const running: InitProgress = {
 };
 
 const reportAt = (progress: InitProgress, nowMs: number, pauseMs = 1_000) =>
-  dated(new InitStanding(new FakeClock(), pauseMs).of(progress, nowMs));
+  dated(new InitProgressReader(new FakeClock(), pauseMs).of(progress, nowMs));
 
 describe('the report of the progress', () => {
   it('reports a running initialisation with percent and time left', () => {
@@ -90,10 +90,10 @@ describe('the report of the progress', () => {
   });
 });
 
-describe('InitStanding', () => {
+describe('InitProgressReader', () => {
   it('calls initialisation stuck when it does not begin for 35 s and no leader can record that', () => {
     const clock = new FakeClock();
-    const standing = new InitStanding(clock, 1_000);
+    const standing = new InitProgressReader(clock, 1_000);
     const pending: InitProgress = { ...running, status: 'pending', startedAtMs: null, updatedAtMs: null };
     clock.advance(35_000);
     expect(standing.of(pending, START_MS).status).toBe('pending');
