@@ -12,7 +12,7 @@ import { monthStart } from '../cleanup/partitions.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { walkingIndexes } from '../client/transaction-bounds.ts';
-import { resumeClaims } from './resume-claims.ts';
+import { resumeClaims } from '../orders/orders.ts';
 import file from './resumes.sql';
 
 const sql = statements(file);

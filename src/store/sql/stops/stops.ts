@@ -1,5 +1,5 @@
 // Stops as operators see them, and their decisions: they release and dismiss held stops, and order the stop of a card. Also the
-// facts that decide about all stops. stop-claims.ts stops the cards over their package.
+// facts that decide about all stops. ../orders/orders.ts stops the cards over their package.
 
 import { sum } from '../../../domain/numbers.ts';
 import type { JumpFacts, StopOrder } from '../../../domain/orders/card-orders.ts';
@@ -38,7 +38,7 @@ import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { walkingIndexes } from '../client/transaction-bounds.ts';
 import { cardOrders, type Facts, factsOf, jumpOf } from '../orders/card-orders.ts';
-import { stopClaims } from './stop-claims.ts';
+import { stopClaims } from '../orders/orders.ts';
 import { withinOf } from './stopped-within.ts';
 import file from './stops.sql';
 
