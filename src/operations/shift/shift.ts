@@ -25,8 +25,8 @@ interface GivenTimes {
 
 const USUAL_MS = 8 * 3_600_000;
 const MOST_DAYS = 90;
-/** The caller's clock may be ahead of the database's. */
-const AHEAD_MS = 60_000;
+/** The caller's clock may differ from the database's, and a request takes time. */
+const CLOCKS_DIFFER_MS = 60_000;
 
 const ALERTS_LISTED = 200;
 const GROUPS_LISTED = 100;
@@ -99,10 +99,10 @@ export class ShiftOperations {
 export function withinOf({ sinceMs, untilMs }: GivenTimes, nowMs: number): Within {
   const toMs = Math.min(untilMs ?? nowMs, nowMs);
   const fromMs = sinceMs ?? toMs - USUAL_MS;
-  if (fromMs > nowMs + AHEAD_MS)
+  if (fromMs > nowMs + CLOCKS_DIFFER_MS)
     throw wrong('since', `must not be in the future: it is ${new Date(nowMs).toISOString()}`);
   if (untilMs !== null && untilMs < fromMs) throw wrong('until', 'must not be before since');
-  if (toMs - fromMs > MOST_DAYS * 86_400_000)
+  if (toMs - fromMs > MOST_DAYS * 86_400_000 + CLOCKS_DIFFER_MS)
     throw wrong('since', `must be at most ${MOST_DAYS} days before until`);
   return { fromMs: Math.min(fromMs, toMs), toMs };
 }

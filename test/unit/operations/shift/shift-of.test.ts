@@ -408,6 +408,8 @@ describe('the time of a report', () => {
     expect(of(FROM, FROM)).toEqual({ fromMs: FROM, toMs: FROM });
     // By the clock of the caller.
     expect(of(NOW + 2_000, null)).toEqual({ fromMs: NOW, toMs: NOW });
+    // `--since 90d`, asked two seconds ago.
+    expect(of(NOW - 90 * DAY_MS - 2_000, null).toMs).toBe(NOW);
   });
 
   it.each([
@@ -426,7 +428,13 @@ describe('the time of a report', () => {
       /^must not be in the future/,
     ],
     ['that ends before it begins', FROM, FROM - 1, 'until', 'must not be before since'],
-    ['of more than 90 days', NOW - 90 * DAY_MS - 1, null, 'since', 'must be at most 90 days before until'],
+    [
+      'of more than 90 days',
+      NOW - 90 * DAY_MS - HOUR_MS,
+      null,
+      'since',
+      'must be at most 90 days before until',
+    ],
   ])('%s is refused', (_, sinceMs, untilMs, field, message) => {
     let thrown: unknown;
     try {
