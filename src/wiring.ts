@@ -1,5 +1,6 @@
 // THE composition root: configuration -> logs -> stores -> health -> operations -> gateway -> engine -> API, torn down in the
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; no other file builds anything long-lived.
+
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
@@ -9,6 +10,7 @@ import type { DaemonListening } from './cli/launchers.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/month-calendar.ts';
 import { gatewayFactsOf } from './domain/gateway/gateway-config.ts';
+import { instanceIdOf } from './domain/instance-id.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
@@ -243,7 +245,11 @@ function buildEngine(
   return new Engine(
     {
       ...config,
-      instanceId: `${hostname()}-${config.instanceName ?? process.pid}-${randomBytes(3).toString('hex')}`,
+      instanceId: instanceIdOf(
+        hostname(),
+        config.instanceName ?? process.pid,
+        randomBytes(3).toString('hex'),
+      ),
       hostname: hostname(),
       pid: process.pid,
       version: VERSION,

@@ -1,6 +1,8 @@
 // The events of the last hour as marks on one time axis: outages, alerts, started instances, stops, changes and their authors.
 // Pure. model.ts moves among them, views/strip.ts shows them.
+
 import type { AlertBody, AuditBody, OverviewBody, StopBody } from '../api/client/client-bodies.ts';
+import { instanceLabel } from '../domain/instance-id.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { alertText } from '../terminal/reports/alert-tables.ts';
 import { changeText } from '../terminal/reports/change-text.ts';
@@ -138,12 +140,12 @@ function ofAlert(alert: AlertBody, nowMs: number): Happening {
 }
 
 function ofInstance(instance: OverviewBody['workers'][number]): Happening {
-  const { worker_id, hostname, pid, version, started_at } = instance;
+  const { worker_id, version, started_at } = instance;
   return {
     id: `start ${worker_id}`,
     kind: 'start',
     atMs: Date.parse(started_at),
-    text: () => `of ${hostname}/${pid}, ${version}`,
+    text: () => `of ${instanceLabel(worker_id)}, ${version}`,
     place: { view: 'instances', sought: worker_id },
   };
 }

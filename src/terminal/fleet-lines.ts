@@ -1,8 +1,10 @@
 // Facts about the fleet in words, which `stats` and the dashboard show in the same order, with what is wrong first: gateway,
 // capacity by task type (what is demanded, how much of it is possible, and when a backlog is gone), pauses, stops, initialisation,
 // instances. Shows what the API says.
+
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { monthEndWords } from '../domain/cards/month-end.ts';
+import { instanceLabel } from '../domain/instance-id.ts';
 import { areOnePause } from '../domain/limits/operator-limits.ts';
 import { scopeWords } from '../domain/schedule/maintenance.ts';
 import { countedText, observedWords, STOPS_COUNTED } from '../domain/stops/stop.ts';
@@ -36,7 +38,7 @@ export function fleetFacts(overview: OverviewBody, style: Style, capacity: strin
     ...maintenanceFacts(overview, style),
     stopsFact(overview, style),
     ...monthEndFacts(overview),
-    onTimeFact(overview, isShort),
+    onTimeFact(overview, style, isShort),
     initFact(overview, style),
     instanceFact(overview, style),
   ]);
@@ -149,13 +151,21 @@ export function monthEndText({ month_end: end, generated_at }: OverviewBody): st
 
 /** Fewer polls on time are worth a look. */
 const ON_TIME_LEAST = 95;
+/** An hour but for one slot of ten minutes, in which polls are counted. */
+const ALMOST_AN_HOUR_MS = 50 * 60_000;
 
 /** @param isShort where the name of the fact says the rest, and there is little room. */
-function onTimeFact({ on_time: onTime }: OverviewBody, isShort: boolean): Fact {
+function onTimeFact(
+  { on_time: onTime, generated_at: generatedAt }: OverviewBody,
+  style: Style,
+  isShort: boolean,
+): Fact {
   // An older daemon does not send it.
   if (!onTime) return calm('on time', { text: '-' });
-  const { percent, worst } = onTime;
-  const share = `${percent} % of the polls of the last hour`;
+  const { percent, since, worst } = onTime;
+  const measuredMs = Date.parse(generatedAt) - Date.parse(since);
+  const when = measuredMs < ALMOST_AN_HOUR_MS ? `since ${style.clockTime(since)}` : 'of the last hour';
+  const share = `${percent} % of the polls ${when}`;
   const least = worst === null ? '' : `; worst carrier ${worst.carrier_id}: ${worst.percent} %`;
   const text = `${share}${isShort ? '' : ' were on time'}${least}`;
   return percent < ON_TIME_LEAST ? urgent('on time', { text, tone: 'yellow' }) : calm('on time', { text });
@@ -183,7 +193,7 @@ function instanceFact({ workers }: OverviewBody, style: Style): Fact {
   const number = (value: number) => style.number(value).text;
   const each = workers
     .slice(0, INSTANCES_NAMED)
-    .map(({ hostname, pid, in_flight }) => `${hostname}/${pid} ${number(in_flight)} running`);
+    .map(({ worker_id: id, in_flight }) => `${instanceLabel(id)} ${number(in_flight)} running`);
   const more = workers.length - each.length;
   const all = `${each.join(', ')}${more > 0 ? `, ${number(more)} more` : ''}`;
   const named = style.text(`${number(workers.length)}  ${all}`);

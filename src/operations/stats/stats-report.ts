@@ -144,7 +144,10 @@ const onTime = z.object({
   percent: z
     .number()
     .describe('Share that began within a tenth of the interval, at least 10 s, after it was due'),
-  polls: z.int().describe('Polls of the schedule in the last hour, in slots of ten minutes'),
+  since: z
+    .date()
+    .describe('When the first slot of ten minutes with such polls begins; an hour ago at the earliest'),
+  polls: z.int().describe('Polls of the schedule since then'),
   late: z.int(),
   worst: z
     .object({ carrierId: z.int(), percent: z.number() })

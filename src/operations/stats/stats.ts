@@ -3,7 +3,12 @@
 import { monthTurnAhead } from '../../domain/cards/month-end.ts';
 import { dated, dateOf } from '../../domain/date-of.ts';
 import { percentDown } from '../../domain/numbers.ts';
-import { keptSlotsWithin, punctualityOf, sumOfSlotCounts } from '../../domain/stats/carrier-slots.ts';
+import {
+  keptSlotsWithin,
+  punctualityOf,
+  startOfCarrierSlot,
+  sumOfSlotCounts,
+} from '../../domain/stats/carrier-slots.ts';
 import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
 import { roundedCapacity } from '../../health/capacity.ts';
 import type { Judgement } from '../../health/fleet-health.ts';
@@ -75,7 +80,10 @@ export class StatsOperations {
     const { stats } = this.deps.live;
     const slots = keptSlotsWithin(nowMs - HOUR_MS, nowMs, nowMs);
     const found = await Promise.all(TASK_TYPES.map((taskType) => stats.carrierSlots(taskType, slots)));
-    return punctualityOf(sumOfSlotCounts(found.flatMap((one) => [...one.values()])));
+    const punctuality = punctualityOf(sumOfSlotCounts(found.flatMap((one) => [...one.values()])));
+    if (punctuality === null) return null;
+    const first = startOfCarrierSlot(Math.min(...found.flatMap((one) => [...one.keys()])));
+    return { since: new Date(Math.max(first, nowMs - HOUR_MS)), ...punctuality };
   }
 
   async #monthEnd(nowMs: number) {

@@ -111,7 +111,13 @@ export const OVERVIEW: OverviewBody = {
   pauses: [],
   maintenance: [],
   month_end: null,
-  on_time: { percent: 99.8, polls: 100_000, late: 200, worst: { carrier_id: 2, percent: 97 } },
+  on_time: {
+    percent: 99.8,
+    since: '2026-11-21T09:00:00.000Z',
+    polls: 100_000,
+    late: 200,
+    worst: { carrier_id: 2, percent: 97 },
+  },
   tasks: [
     task('realname'),
     task('carddata', { health: 'warning', avg_duration_ms: 50 }),

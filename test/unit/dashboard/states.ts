@@ -147,7 +147,7 @@ function closed(name: 'gateway' | 'realname' | 'flow') {
 
 function instance(hostname: string, i: number): Bodies['overview']['workers'][number] {
   return {
-    worker_id: `${hostname}-${i}`,
+    worker_id: `${hostname}-7-${String(i).padStart(6, '0')}`,
     hostname,
     pid: 4_000_000 + i,
     version: i === 1 ? '0.1.0' : '0.2.0-rc.1',

@@ -249,7 +249,7 @@ describe('the overview', () => {
     ['polls on time', /on time +99\.8 % of the polls of the last hour; worst carrier 2: 97 %$/m],
     ['stops', /stops +enforce, 12 of 100 in 1 h, 340 of 500 in 24 h *$/m],
     ['the initialisation', /init +completed 1m ago, 1,000,000 cards/],
-    ['instances', /instances +1 {2}worker-1\/4000001 100k running/],
+    ['instances', /instances +1 {2}worker-1-7 100k running/],
     ['alerts', /alerts +no rule fires/],
     ['cleanup', /cleanup +has never run/],
     ['the age of the data and whose they are', /http:\/\/127\.0\.0\.1:7480 +0\.1\.0 +● live, 0s old/],

@@ -1,7 +1,9 @@
+import { Chalk } from 'chalk';
 import { expect, it } from 'vitest';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
-import { capacityFacts, capacityLine } from '../../../src/terminal/fleet-lines.ts';
-import type { OVERVIEW } from '../cli/bodies.ts';
+import { capacityFacts, capacityLine, fleetFacts } from '../../../src/terminal/fleet-lines.ts';
+import { Style } from '../../../src/terminal/style.ts';
+import { OVERVIEW } from '../cli/bodies.ts';
 
 const NUMBERS = { rate: String, seconds: (value: number) => `${value}s` };
 const FREE = {
@@ -95,4 +97,15 @@ it('says which task type is held back', () => {
     'carddata 10/s of 1000/s (99 % free)',
     'no backlog',
   ]);
+});
+
+it.each([
+  ['an hour is counted', '09:00', /^100 % of the polls of the last hour were on time$/],
+  ['fifty minutes are counted', '09:10', /^100 % of the polls of the last hour were on time$/],
+  ['a minute is counted', '09:59', /^100 % of the polls since \d\d:\d9 were on time$/],
+])('says which polls were on time where %s', (_, since, text) => {
+  const on_time = { percent: 100, since: `2026-11-21T${since}:00.000Z`, polls: 6_000, late: 0, worst: null };
+  const style = new Style('terminal', Date.parse(OVERVIEW.generated_at), new Chalk({ level: 0 }));
+  const facts = fleetFacts({ ...OVERVIEW, on_time }, style, 'free');
+  expect(facts.find(({ name }) => name === 'on time')?.value[0].text).toMatch(text);
 });
