@@ -28,7 +28,7 @@ export const GATEWAY = section('gateway.', 'GATEWAY_', {
   /** null: no ceiling. */
   maxConcurrency: optional({
     kind: integer({ min: TASK_TYPES.length, max: 300_000 }),
-    doc: 'Maximum number of concurrent gateway calls of all task types together; each type gets what it needs of them. A stop or resume that waits for `gateway.rate_limits` longer than its poll comes on top. Set the same number on every instance.',
+    doc: 'Maximum number of concurrent gateway calls of all task types together; each type gets what it needs of them. Set the same number on every instance.',
   }),
   maxResponseBytes: withDefault({
     kind: integer({ min: 1_024, max: 16_777_216 }),
