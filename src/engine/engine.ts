@@ -32,6 +32,7 @@ import { orderWantedStops } from './orders/wanted-stops.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
 import { MaintenanceWatch } from './schedule/maintenance-watch.ts';
+import { OwnSideWatch } from './stats/own-side-watch.ts';
 import { StatsRecorder } from './stats/stats-recorder.ts';
 import { makeTask } from './tasks/reading-tasks.ts';
 import { cardPaceOf } from './work/card-pace.ts';
@@ -68,6 +69,7 @@ export class Engine implements Service {
   readonly #webhooks: WebhookSender;
   readonly #errors: ErrorReporter;
   readonly #pulse: Pulse;
+  readonly #ownSide: OwnSideWatch;
   #phase: 'starting' | 'running' | 'draining' = 'starting';
 
   constructor(
@@ -95,6 +97,7 @@ export class Engine implements Service {
     this.#database = new DatabaseUse(this.#configs, this.#reader, this.#writer, clock);
     const describe = () => this.describe();
     this.#heartbeat = new Heartbeat({ ...loop('heartbeat'), live, presence, describe });
+    this.#ownSide = new OwnSideWatch({ ...deps, heartbeat: this.#heartbeat, fleetClock: this.#fleetClock });
     this.#calendar = new MonthCalendar(timeZone);
     const polls = roles.includes('worker');
     this.#workers = polls ? TASK_TYPES.map((taskType) => this.#makeWorker(taskType)) : [];
@@ -175,7 +178,6 @@ export class Engine implements Service {
 
   describe(): InstanceInfo {
     const { instanceId, hostname, pid, version, roles, timeZone, stops } = this.settings;
-    const { live, records } = this.deps;
     const { hits, misses } = this.#reader.counts;
     const { fault, certificateEndsMs } = this.deps.gateway.access();
     return {
@@ -200,12 +202,7 @@ export class Engine implements Service {
       holds: Object.fromEntries(
         this.#workers.flatMap(({ taskType, gate: { hold } }) => (hold === null ? [] : [[taskType, hold]])),
       ),
-      ownSide: {
-        ...this.deps.load(),
-        // Embedded stores run in this process, so they have no latency to report.
-        redisMs: live.kind === 'embedded' ? null : this.#heartbeat.redisMs,
-        databaseMs: records.kind === 'embedded' ? null : this.#fleetClock.databaseMs,
-      },
+      ownSide: this.#ownSide.read(),
       gone: this.#leaderServices.find((one) => one instanceof Reaper)?.gone ?? [],
       timeZone,
       stopMode: stops.mode,

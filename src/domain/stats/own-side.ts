@@ -14,7 +14,12 @@ export interface OwnSide {
   readonly redisMs: number | null;
   /** The shorter of its last two queries of the record store's clock, milliseconds. */
   readonly databaseMs: number | null;
+  /** How long ago it last measured a shortage, milliseconds; null: never. An older version does not say. */
+  readonly shortAgoMs?: number | null;
 }
+
+/** Polls are judged over the last ten to twenty seconds, so the calls of a shortage count for that long after its end. */
+const SHORT_COUNTS_MS = 20_000;
 
 /** Timers of an idle process are a few milliseconds late. */
 const LATE_LOOP_MS = 50;
@@ -54,9 +59,12 @@ interface Reporting {
   readonly ownSide?: OwnSide | null;
 }
 
-/** Whether poll durations say anything about the gateway: no worker measures a shortage on our own side. */
+/** Whether poll durations say anything about the gateway: no worker made the judged calls during a shortage on our own side. */
 export function isOwnSideWell(instances: readonly Reporting[]): boolean {
   return instances.every(
-    ({ roles, ownSide }) => !roles.includes('worker') || !ownSide || troublesOf(ownSide).length === 0,
+    ({ roles, ownSide }) =>
+      !roles.includes('worker') ||
+      !ownSide ||
+      (troublesOf(ownSide).length === 0 && (ownSide.shortAgoMs ?? SHORT_COUNTS_MS) >= SHORT_COUNTS_MS),
   );
 }

@@ -40,3 +40,15 @@ it('only workers make calls, and an older version measures nothing', () => {
     ]),
   ).toBe(false);
 });
+
+it('the gateway is not judged by calls that a shortage slowed down, also after its end', () => {
+  const after = (shortAgoMs: number | null) =>
+    isOwnSideWell([{ roles: ['worker'], ownSide: { ...WELL, shortAgoMs } }]);
+  expect([after(0), after(2_000), after(19_999), after(20_000), after(null)]).toEqual([
+    false,
+    false,
+    false,
+    true,
+    true,
+  ]);
+});
