@@ -30,7 +30,7 @@ export interface AdviceInputs {
   readonly curve: readonly CurvePoint[];
 }
 
-/** operations/limits/limits-report.ts documents the fields. */
+/** resources/limits.ts documents the fields. */
 export interface LimitAdvice {
   readonly verdict: 'raise' | 'lower' | 'keep' | 'unknown';
   readonly maxConcurrency: number;

@@ -28,7 +28,7 @@ export interface CapacityInputs {
   readonly allowedPerSecond: number | null;
 }
 
-/** operations/limits/limits-report.ts documents the fields. */
+/** resources/limits.ts documents the fields. */
 export interface Capacity {
   readonly demandPerSecond: number;
   readonly capacityPerSecond: number | null;

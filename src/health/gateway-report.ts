@@ -12,7 +12,7 @@ import { HOLD_WORDS } from '../domain/schedule/poll-hold.ts';
 import { TASKS, type TaskType } from '../domain/task-type.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 
-/** operations/stats/health-report.ts documents the fields. */
+/** resources/health.ts documents the fields. */
 export interface InterfaceReport {
   readonly interface: string;
   readonly breaker: BreakerState;

@@ -4,7 +4,7 @@ import type { AlertCause } from '../domain/alerts/alert-cause.ts';
 import type { ReasonCode } from '../domain/reasons.ts';
 import type { TaskType } from '../domain/task-type.ts';
 
-/** docs/health.md; operations/stats/health-report.ts documents the fields. */
+/** docs/contract.md, "Health"; resources/health.ts documents the fields. */
 export interface HealthReason extends AlertCause {
   readonly code: ReasonCode;
   readonly taskType: TaskType | null;

@@ -10,10 +10,10 @@ import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { snakeKeys } from '../platform/snake-keys.ts';
+import type { AuditItem } from '../resources/audit.ts';
 import type { AuditFilter, AuditRecord } from '../store/ports/records/audit-records.ts';
 import type { AuditTrail, Note } from '../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
-import type { AuditItem } from './audit-report.ts';
 
 export interface AuditDependencies {
   readonly records: Pick<RecordStore, 'audit' | 'inTurn' | 'madeChanges'>;

@@ -6,9 +6,9 @@ import type { Actor } from '../domain/audit.ts';
 import { type CleanupConfig, cleanupBegun } from '../domain/cleanup.ts';
 import { dated } from '../domain/date-of.ts';
 import { CardpollError } from '../platform/errors.ts';
+import type { CleanupPreview, CleanupProgress, Retention } from '../resources/cleanup.ts';
 import type { CleanupPlan, CleanupRun } from '../store/ports/records/cleanup-records.ts';
 import { earlierTime } from '../store/ports/records/record-store.ts';
-import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-report.ts';
 import type { OperationDeps } from './deps.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './requirements.ts';
 

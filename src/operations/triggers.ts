@@ -16,10 +16,10 @@ import {
 import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import { CardpollError, nullIfUnavailable } from '../platform/errors.ts';
+import type { BatchReport, CancelledTriggers, SelectionCount, TriggerReport } from '../resources/triggers.ts';
 import type { EarlyCards, NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
 import type { OperationDeps } from './deps.ts';
 import { requireOffered } from './requirements.ts';
-import type { BatchReport, CancelledTriggers, SelectionCount, TriggerReport } from './trigger-report.ts';
 
 const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
 

@@ -24,12 +24,13 @@ const MAY_IMPORT = table(`
   store pglite   -> store sql, store ports, domain, platform
   store redis    -> store ports, domain, platform
   store memory   -> store ports, domain, platform
+  resources      -> domain, platform
   gateway        -> domain, platform
   health         -> store ports, domain, platform
   engine         -> health, store ports, gateway, domain, platform, type of config
-  operations     -> health, store ports, domain, platform, type of engine
-  api client     -> type of operations, domain, platform
-  api            -> api client, operations, health, domain, platform
+  operations     -> health, store ports, domain, platform, type of engine, type of resources
+  api client     -> type of operations, type of resources, domain, platform
+  api            -> api client, operations, resources, health, domain, platform
   changes        -> type of api client, terminal, domain, platform
   dashboard      -> api client, changes, terminal, config, domain, platform
   log-search     -> domain, platform
@@ -44,7 +45,7 @@ const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^store\/(ports|sql|postgres|pglite|redis|memory)\//, 'store $1'],
   [/^api\/client\//, 'api client'],
   [
-    /^(domain|platform|config|gateway|health|engine|operations|api|changes|dashboard|log-search|terminal|cli)\//,
+    /^(domain|platform|config|gateway|health|engine|operations|resources|api|changes|dashboard|log-search|terminal|cli)\//,
     '$1',
   ],
   [/^(wiring|serve|signals|reload|stores|(store|gateway)-commands|doctor|demo|proxy-report)\.ts$/, 'wiring'],
@@ -62,7 +63,7 @@ const PACKAGE_HOME: Readonly<Record<string, RegExp>> = {
   fastify: /^api\//,
   '@fastify/rate-limit': /^api\//,
   'prom-client': /^api\//,
-  zod: /^(api\/|operations\/(report|.*-reports?|explain\/explain)\.ts)/,
+  zod: /^(api|resources)\//,
   commander: /^cli\//,
   pino: /^platform\//,
   undici: /^gateway\//,

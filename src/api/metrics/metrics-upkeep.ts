@@ -3,8 +3,8 @@ import { RULE_TYPES, ruleTypeFits } from '../../domain/alerts/alert-rule.ts';
 import { STOP_MODES } from '../../domain/stops/stop.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { AlertCounts } from '../../operations/alerts/on-call.ts';
-import type { CleanupProgress, Retention } from '../../operations/cleanup-report.ts';
-import type { Overview } from '../../operations/stats/stats-report.ts';
+import type { CleanupProgress, Retention } from '../../resources/cleanup.ts';
+import type { Overview } from '../../resources/stats.ts';
 import type { Page } from './instruments.ts';
 
 const STATES = [

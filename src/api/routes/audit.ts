@@ -2,8 +2,8 @@
 // the caller.
 import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
-import { auditItem, undoReport } from '../../operations/audit-report.ts';
 import type { UndoOperations } from '../../operations/undo.ts';
+import { auditItem, undoReport } from '../../resources/audit.ts';
 import { ENDPOINTS } from '../client/endpoints.ts';
 import { answersOf, onPage, pageOf, pageQuery, type Serve } from '../schemas/answers.ts';
 import { idOf, instant, queryYesOrNo } from '../schemas/fields.ts';

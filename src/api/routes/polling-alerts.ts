@@ -15,6 +15,8 @@ import {
 import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
 import { receiverOf, WEBHOOK_SECRET_FORM } from '../../domain/alerts/webhook.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
+import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/alerts.ts';
+import type { AlertHistoryOperations, SilenceOperations } from '../../operations/alerts/on-call.ts';
 import {
   type AlertRuleReport,
   alertReport,
@@ -22,9 +24,7 @@ import {
   receiverReport,
   silenceReport,
   webhookTrialReport,
-} from '../../operations/alerts/alert-reports.ts';
-import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/alerts.ts';
-import type { AlertHistoryOperations, SilenceOperations } from '../../operations/alerts/on-call.ts';
+} from '../../resources/alerts.ts';
 import { ENDPOINTS } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, itemsOf, onPage, pageOf, pageQuery, type Serve } from '../schemas/answers.ts';

@@ -10,14 +10,9 @@ import {
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { MAINTENANCE_SECONDS_BOUNDS } from '../../domain/schedule/maintenance.ts';
 import { type ConcurrencyOperations, limitVersion } from '../../operations/limits/concurrency.ts';
-import {
-  concurrencyLimit,
-  maintenanceReport,
-  pauseReport,
-  slotReset,
-} from '../../operations/limits/limits-report.ts';
 import type { MaintenanceOperations } from '../../operations/limits/maintenance.ts';
 import type { PauseOperations } from '../../operations/limits/pauses.ts';
+import { concurrencyLimit, maintenanceReport, pauseReport, slotReset } from '../../resources/limits.ts';
 import { ENDPOINTS } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, itemsOf, pageOf, pageQuery, paginate, type Serve } from '../schemas/answers.ts';

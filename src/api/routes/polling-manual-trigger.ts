@@ -1,13 +1,8 @@
 // /api/admin/polling-manual-trigger: poll cards now, follow a trigger, cancel it (operations interface, sections 2.6 and 4).
 import { z } from 'zod';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import {
-  batchReport,
-  cancelledTriggers,
-  selectionCount,
-  triggerReport,
-} from '../../operations/trigger-report.ts';
 import type { TriggerOperations } from '../../operations/triggers.ts';
+import { batchReport, cancelledTriggers, selectionCount, triggerReport } from '../../resources/triggers.ts';
 import { ENDPOINTS } from '../client/endpoints.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, onPage, pageOf, pageQuery, type Serve } from '../schemas/answers.ts';

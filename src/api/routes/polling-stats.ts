@@ -6,8 +6,9 @@ import { HISTORY_STEPS } from '../../domain/stats/history.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { PLANNED_CARDS_BOUNDS, planOf } from '../../operations/plan/plan.ts';
-import { plan } from '../../operations/plan/plan-report.ts';
-import { initState } from '../../operations/schedule/schedule-report.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { plan } from '../../resources/plan.ts';
+import { initState } from '../../resources/schedule.ts';
 import {
   failuresWithin,
   history,
@@ -15,8 +16,7 @@ import {
   queueStats,
   taskFailures,
   taskStats,
-} from '../../operations/stats/stats-report.ts';
-import { systemClock } from '../../platform/clock.ts';
+} from '../../resources/stats.ts';
 import { ENDPOINTS } from '../client/endpoints.ts';
 import { PacedReads } from '../guard/expensive-reads.ts';
 import { answersOf, itemsOf, type Serve } from '../schemas/answers.ts';

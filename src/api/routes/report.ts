@@ -1,7 +1,7 @@
 // GET /api/admin/report: the events of a period, and what is open now, for the hand-over from one operator to the next.
 import { z } from 'zod';
 import type { ShiftOperations } from '../../operations/shift/shift.ts';
-import { shiftReport } from '../../operations/shift/shift-report.ts';
+import { shiftReport } from '../../resources/report.ts';
 import { ENDPOINTS } from '../client/endpoints.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, type Serve } from '../schemas/answers.ts';

@@ -11,6 +11,7 @@ import {
   STOP_MODES,
 } from '../../domain/stops/stop.ts';
 import type { ResumeOperations } from '../../operations/stops/resumes.ts';
+import { modeVersion, type StopOperations } from '../../operations/stops/stops.ts';
 import {
   dismissReport,
   orderedStopReport,
@@ -19,8 +20,7 @@ import {
   resumeRunReport,
   stopModeReport,
   stopReport,
-} from '../../operations/stops/stop-reports.ts';
-import { modeVersion, type StopOperations } from '../../operations/stops/stops.ts';
+} from '../../resources/stops.ts';
 import type { ResumePreviewBody, ResumeRunBody } from '../client/client-bodies.ts';
 import { ENDPOINTS, type Endpoint } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';

@@ -19,10 +19,10 @@ import { ONE_LINE } from '../../domain/plain-text.ts';
 import type { WebhookTester } from '../../engine/alerts/webhook-attempt.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
+import type { AlertRuleReport, ReceiverReport, WebhookTrialReport } from '../../resources/alerts.ts';
 import type { AlertRecords } from '../../store/ports/records/alert-records.ts';
 import type { OperationDeps } from '../deps.ts';
 import { type ExpectedVersion, isWithin, requireVersion, versionOf } from '../requirements.ts';
-import type { AlertRuleReport, ReceiverReport, WebhookTrialReport } from './alert-reports.ts';
 import { fitReceiver, type GivenWebhook, receiverReports } from './rule-receivers.ts';
 
 /** The fields of a new rule; omitted fields get defaults. */

@@ -15,6 +15,7 @@ import {
   sliceOf,
 } from '../../domain/page.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import type { AlertReport, SilenceReport } from '../../resources/alerts.ts';
 import type {
   AlertHistoryItem,
   AlertRecords,
@@ -23,7 +24,6 @@ import type {
 } from '../../store/ports/records/alert-records.ts';
 import type { OperationDeps } from '../deps.ts';
 import { isWithin } from '../requirements.ts';
-import type { AlertReport, SilenceReport } from './alert-reports.ts';
 
 /** Numbers of firing alerts by rule type and task type, without empty combinations. */
 export type AlertCounts = Awaited<ReturnType<AlertHistoryOperations['counts']>>;

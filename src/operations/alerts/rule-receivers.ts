@@ -20,7 +20,7 @@ import {
   WEBHOOK_SECRET_FORM,
   webhookSecretsIn,
 } from '../../domain/alerts/webhook.ts';
-import type { ReceiverReport } from './alert-reports.ts';
+import type { ReceiverReport } from '../../resources/alerts.ts';
 
 /** The webhook fields of a request; undefined: unchanged. */
 export interface GivenWebhook {

@@ -20,13 +20,13 @@ import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { grouped } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import type { ImportReport } from '../../resources/cards.ts';
 import type {
   CardRecords,
   ImportChunkOptions,
   ImportedChunk,
 } from '../../store/ports/records/card-records.ts';
 import { type ImportFormat, rowReader } from './card-file.ts';
-import type { ImportReport } from './card-report.ts';
 import { FileDecimalMark } from './file-decimal-mark.ts';
 import { type RowReader, toCardImport } from './import-columns.ts';
 import { type ImportLine, readLines } from './import-lines.ts';

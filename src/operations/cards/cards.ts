@@ -8,12 +8,12 @@ import { dateOf } from '../../domain/date-of.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import { messageOf } from '../../platform/errors.ts';
+import type { CardListReport, CardReport, ImportReport } from '../../resources/cards.ts';
 import type { CardRecord } from '../../store/ports/records/card-records.ts';
 import type { OperationDeps } from '../deps.ts';
 import { findCard } from '../requirements.ts';
 import { exportCards, type ImportFormat, jsonLine } from './card-file.ts';
 import { type ChunkWriter, type ImportOptions, importCards } from './card-import.ts';
-import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
 import { type CardSchedule, dueMsOf, readCardSchedules } from './card-schedule.ts';
 import type { CardTotal } from './card-total.ts';
 

@@ -17,18 +17,18 @@ import {
   type InterfaceReport,
 } from '../../health/gateway-report.ts';
 import { shellWord } from '../../platform/shell-word.ts';
+import type { CardExplanation, TaskExplanation } from '../../resources/explanation.ts';
+import type { PauseReport } from '../../resources/limits.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { CardRecord } from '../../store/ports/records/card-records.ts';
 import type { CardStop, RunsOver } from '../../store/ports/records/stop-records.ts';
 import { readCardSchedules } from '../cards/card-schedule.ts';
 import type { CardOperations } from '../cards/cards.ts';
 import type { OperationDeps } from '../deps.ts';
-import type { PauseReport } from '../limits/limits-report.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import { findCard } from '../requirements.ts';
 import { failingCardOf } from '../stats/history.ts';
 import { allowanceOriginOf } from './allowance-origin.ts';
-import type { CardExplanation, TaskExplanation } from './explanation-report.ts';
 import { taskExplanationOf } from './task-explanation.ts';
 
 const MONTHS_SHOWN = 12;

@@ -15,11 +15,11 @@ import { noWorkerWords } from '../../health/fleet-faults.ts';
 import { type InterfaceReport, interfaceWords } from '../../health/gateway-report.ts';
 import type { InitProgressFacts } from '../../health/init-progress.ts';
 import { doubtWords } from '../../health/reading-reasons.ts';
+import type { PollingState, TaskExplanation } from '../../resources/explanation.ts';
+import type { PauseReport } from '../../resources/limits.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
 import { type CardSchedule, dueMsOf, ringOf } from '../cards/card-schedule.ts';
-import type { PauseReport } from '../limits/limits-report.ts';
-import type { PollingState, TaskExplanation } from './explanation-report.ts';
 
 export interface TaskFacts extends CardSchedule {
   readonly taskType: TaskType;

@@ -5,11 +5,11 @@ import { dated } from '../../domain/date-of.ts';
 import { kneeOf } from '../../domain/limits/concurrency-curve.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { awaitedWords } from '../../health/capacity.ts';
+import type { ConcurrencyLimit, SlotReset } from '../../resources/limits.ts';
 import { bringIntoForce } from '../../store/ports/in-force.ts';
 import type { PaceState } from '../../store/ports/live/pace.ts';
 import type { OperationDeps } from '../deps.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../requirements.ts';
-import type { ConcurrencyLimit, SlotReset } from './limits-report.ts';
 import { afterRecord } from './recorded.ts';
 
 export class ConcurrencyOperations {

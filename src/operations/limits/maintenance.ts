@@ -15,10 +15,10 @@ import {
 } from '../../domain/schedule/maintenance.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import type { MaintenanceReport } from '../../resources/limits.ts';
 import { bringIntoForce } from '../../store/ports/in-force.ts';
 import type { OperationDeps } from '../deps.ts';
 import { isWithin, wholeNumberWithin } from '../requirements.ts';
-import type { MaintenanceReport } from './limits-report.ts';
 import { afterRecord } from './recorded.ts';
 
 interface MaintenanceOrder extends MaintenanceScope {

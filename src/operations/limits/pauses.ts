@@ -6,10 +6,10 @@ import type { Pausable } from '../../domain/limits/operator-limits.ts';
 import { windowOfPause } from '../../domain/schedule/maintenance.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import type { PauseReport } from '../../resources/limits.ts';
 import { bringIntoForce } from '../../store/ports/in-force.ts';
 import type { Pause } from '../../store/ports/live/work-queue.ts';
 import type { OperationDeps } from '../deps.ts';
-import type { PauseReport } from './limits-report.ts';
 import { afterRecord } from './recorded.ts';
 
 interface OperatorPause {

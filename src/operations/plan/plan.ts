@@ -13,9 +13,9 @@ import { byteWords, countWords, grouped, span } from '../../domain/words.ts';
 import { concurrencyFor } from '../../health/advisor.ts';
 import { paceShareOf } from '../../health/capacity.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import type { PlanReport } from '../../resources/plan.ts';
 import type { PaceLimit } from '../../store/ports/live/pace.ts';
 import { bytesACardOn, isTooFull } from '../doctor/live-store.ts';
-import type { PlanReport } from './plan-report.ts';
 
 /** Bounds of the number of cards, existing and planned ones together. */
 export const PLANNED_CARDS_BOUNDS = { min: 0, max: 1_000_000_000 } as const;

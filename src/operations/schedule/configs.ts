@@ -18,6 +18,7 @@ import { presentMetricsOf } from '../../domain/stats/task-metrics.ts';
 import { askPerTaskType, perTaskType, TASKS, type TaskType } from '../../domain/task-type.ts';
 import { grouped } from '../../domain/words.ts';
 import { CardpollError, nullIfUnavailable } from '../../platform/errors.ts';
+import type { ConfigReport } from '../../resources/schedule.ts';
 import { waitMsOf } from '../../store/ports/live/fleet-reading.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { OperationDeps } from '../deps.ts';
@@ -28,7 +29,6 @@ import {
   versionOf,
   wholeNumberWithin,
 } from '../requirements.ts';
-import type { ConfigReport } from './schedule-report.ts';
 
 export type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;

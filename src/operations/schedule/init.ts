@@ -2,8 +2,8 @@
 // everything again. Used by the admin API. The leader does the work; a request waits for it in the live store.
 import type { Actor } from '../../domain/audit.ts';
 import { dated } from '../../domain/date-of.ts';
+import type { InitState } from '../../resources/schedule.ts';
 import type { OperationDeps } from '../deps.ts';
-import type { InitState } from './schedule-report.ts';
 
 export class InitOperations {
   constructor(private readonly deps: Pick<OperationDeps, 'live' | 'audit' | 'health'>) {}

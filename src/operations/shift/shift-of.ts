@@ -12,6 +12,9 @@ import type { StopMode } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { spanWords } from '../../domain/words.ts';
 import type { HealthReason } from '../../health/reason.ts';
+import type { SilenceReport } from '../../resources/alerts.ts';
+import type { PauseReport } from '../../resources/limits.ts';
+import type { ShiftReport } from '../../resources/report.ts';
 import type { AlertHistoryItem } from '../../store/ports/records/alert-records.ts';
 import type { AuditRecord } from '../../store/ports/records/audit-records.ts';
 import type { ResumeRun } from '../../store/ports/records/resume-records.ts';
@@ -23,9 +26,6 @@ import type {
   Within,
 } from '../../store/ports/records/shift-records.ts';
 import type { StopControl } from '../../store/ports/records/stop-records.ts';
-import type { SilenceReport } from '../alerts/alert-reports.ts';
-import type { PauseReport } from '../limits/limits-report.ts';
-import type { ShiftReport } from './shift-report.ts';
 
 /** What only the live store knows. */
 interface LiveFacts {

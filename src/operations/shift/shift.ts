@@ -5,12 +5,12 @@ import { keptSlotsWithin } from '../../domain/stats/carrier-slots.ts';
 import type { StopSettings } from '../../domain/stops/stop.ts';
 import { askPerTaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import type { ShiftReport } from '../../resources/report.ts';
 import type { ResumeRun } from '../../store/ports/records/resume-records.ts';
 import type { Within } from '../../store/ports/records/shift-records.ts';
 import type { OperationDeps } from '../deps.ts';
 import { pauseReports } from '../limits/pauses.ts';
 import { type ShiftFacts, shiftOf } from './shift-of.ts';
-import type { ShiftReport } from './shift-report.ts';
 
 interface ShiftDeps extends Pick<OperationDeps, 'records' | 'live' | 'health' | 'calendar'> {
   /** Their mode is in force until an operator sets one. */

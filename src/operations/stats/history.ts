@@ -16,9 +16,9 @@ import {
 import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../../domain/stats/history.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import type { FailingCard, FailuresWithin, History, TaskFailures } from '../../resources/stats.ts';
 import type { NotedFailure } from '../../store/ports/live/poll-stats.ts';
 import type { OperationDeps } from '../deps.ts';
-import type { FailingCard, FailuresWithin, History, TaskFailures } from './stats-report.ts';
 
 const SECOND_MS = 1_000;
 const LATEST_CARDS = 20;

@@ -16,13 +16,19 @@ import { gatewayNowOf } from '../../health/gateway-report.ts';
 import { healthOfReasons } from '../../health/health-reasons.ts';
 import type { StopFigures } from '../../health/stop-figures.ts';
 import { SharedReading } from '../../platform/shared-reading.ts';
+import type { StopNumbers } from '../../resources/health.ts';
+import type {
+  FleetCapacity,
+  InstanceReport,
+  Overview,
+  QueueStats,
+  TaskStats,
+} from '../../resources/stats.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import type { OperationDeps } from '../deps.ts';
 import { maintenanceReportOf } from '../limits/maintenance.ts';
 import { pauseReports } from '../limits/pauses.ts';
-import type { StopNumbers } from './health-report.ts';
-import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
 import { queueStatsOf, taskStatsOf } from './task-stats.ts';
 
 const HOUR_MS = 3_600_000;

@@ -6,7 +6,7 @@ import type { SchedulePace } from '../../domain/schedule/schedule-pace.ts';
 import { roundedCapacity } from '../../health/capacity.ts';
 import { healthOfReasons } from '../../health/health-reasons.ts';
 import type { LimitedCounts, TaskJudgement } from '../../health/task-judge.ts';
-import type { QueueStats, TaskStats } from './stats-report.ts';
+import type { QueueStats, TaskStats } from '../../resources/stats.ts';
 
 export function queueStatsOf(
   { maxConcurrency: max, retryDue, leaderLimit: _, inForce: __, waitedMs: ___, ...counts }: LimitedCounts,

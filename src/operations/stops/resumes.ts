@@ -6,10 +6,10 @@ import { notOfferedWords, WHOLE_GATEWAY } from '../../domain/gateway-interface.t
 import { MAX_ORDERED_CARDS } from '../../domain/stops/stop.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import type { ResumePreview, ResumeRunReport } from '../../resources/stops.ts';
 import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resume-records.ts';
 import type { OperationDeps } from '../deps.ts';
 import { type CardList, findCard, requireOffered, wrongCards } from '../requirements.ts';
-import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
 
 /**
  * A list of cards, the cards that cardpoll stopped since a time, or the stopped cards that are now within their package; null:

@@ -5,6 +5,13 @@ import { dated } from '../../domain/date-of.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
 import { STOPS_COUNTED, type StopMode, type StopSettings } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import type {
+  DismissReport,
+  OrderedStopReport,
+  ReleaseReport,
+  StopModeReport,
+  StopReport,
+} from '../../resources/stops.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type {
   StopControl,
@@ -22,13 +29,6 @@ import {
   versionOf,
   wrongCards,
 } from '../requirements.ts';
-import type {
-  DismissReport,
-  OrderedStopReport,
-  ReleaseReport,
-  StopModeReport,
-  StopReport,
-} from './stop-reports.ts';
 
 type Control = Pick<RecordStore, 'stopControl'>;
 

@@ -6,19 +6,15 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { wireSchema } from '../../../src/api/schemas/answers.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
-import { alertReport, alertRuleReport } from '../../../src/operations/alerts/alert-reports.ts';
-import { cardReport, importReport } from '../../../src/operations/cards/card-report.ts';
 import { IMPORT_COLUMNS } from '../../../src/operations/cards/import-columns.ts';
-import { cleanupPreview, cleanupProgress, retention } from '../../../src/operations/cleanup-report.ts';
-import {
-  concurrencyLimit,
-  maintenanceReport,
-  slotReset,
-} from '../../../src/operations/limits/limits-report.ts';
-import { plan } from '../../../src/operations/plan/plan-report.ts';
-import { configReport, initState } from '../../../src/operations/schedule/schedule-report.ts';
-import { shiftReport } from '../../../src/operations/shift/shift-report.ts';
-import { overview } from '../../../src/operations/stats/stats-report.ts';
+import { alertReport, alertRuleReport } from '../../../src/resources/alerts.ts';
+import { cardReport, importReport } from '../../../src/resources/cards.ts';
+import { cleanupPreview, cleanupProgress, retention } from '../../../src/resources/cleanup.ts';
+import { concurrencyLimit, maintenanceReport, slotReset } from '../../../src/resources/limits.ts';
+import { plan } from '../../../src/resources/plan.ts';
+import { shiftReport } from '../../../src/resources/report.ts';
+import { configReport, initState } from '../../../src/resources/schedule.ts';
+import { overview } from '../../../src/resources/stats.ts';
 import {
   dismissReport,
   orderedStopReport,
@@ -27,8 +23,8 @@ import {
   resumeRunReport,
   stopModeReport,
   stopReport,
-} from '../../../src/operations/stops/stop-reports.ts';
-import { batchReport } from '../../../src/operations/trigger-report.ts';
+} from '../../../src/resources/stops.ts';
+import { batchReport } from '../../../src/resources/triggers.ts';
 import { REPOSITORY } from '../../support/markdown.ts';
 
 /** A section, its reports, and the words in it that are no field and no value of one. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dated } from '../../../src/domain/date-of.ts';
 import { InitProgressReader } from '../../../src/health/init-progress.ts';
-import { initReport } from '../../../src/operations/schedule/schedule-report.ts';
+import { initReport } from '../../../src/resources/schedule.ts';
 import type { InitProgress } from '../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 

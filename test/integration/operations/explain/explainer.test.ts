@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Actor } from '../../../../src/domain/audit.ts';
 import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
 import type { TaskType } from '../../../../src/domain/task-type.ts';
-import type { TaskExplanation } from '../../../../src/operations/explain/explanation-report.ts';
 import type { Operations } from '../../../../src/operations/operations.ts';
+import type { TaskExplanation } from '../../../../src/resources/explanation.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import { idsBetween } from '../../../support/card-table.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -1,7 +1,7 @@
 // Which changes of an alert rule make another version of it.
 import { expect, it } from 'vitest';
-import type { AlertRuleReport } from '../../../../src/operations/alerts/alert-reports.ts';
 import { alertRuleVersion } from '../../../../src/operations/alerts/alerts.ts';
+import type { AlertRuleReport } from '../../../../src/resources/alerts.ts';
 import { ruleFields } from '../../../support/alert-rules.ts';
 
 const RULE: AlertRuleReport = {

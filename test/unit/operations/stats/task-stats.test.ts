@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { PollsByCarrier } from '../../../../src/domain/results/carrier-polls.ts';
 import { schedulePaceOf } from '../../../../src/domain/schedule/schedule-pace.ts';
 import { judgeTask, type LimitedCounts } from '../../../../src/health/task-judge.ts';
-import type { QueueStats } from '../../../../src/operations/stats/stats-report.ts';
 import * as reports from '../../../../src/operations/stats/task-stats.ts';
+import type { QueueStats } from '../../../../src/resources/stats.ts';
 import { readingOf } from '../../../../src/store/ports/live/fleet-reading.ts';
 import type { RingState } from '../../../../src/store/ports/live/rings.ts';
 

@@ -1,10 +1,10 @@
 // The report of why a card is or is not polled. Used by routes/cards.ts and, through it, by `cardpoll explain` and the
 // dashboard.
 import { z } from 'zod';
-import { TRIGGER_KINDS } from '../../domain/manual-trigger.ts';
-import { cardReport } from '../cards/card-report.ts';
-import { type ReportOf, report, taskType } from '../report.ts';
-import { failingCard } from '../stats/stats-report.ts';
+import { TRIGGER_KINDS } from '../domain/manual-trigger.ts';
+import { cardReport } from './cards.ts';
+import { type ReportOf, report, taskType } from './schema.ts';
+import { failingCard } from './stats.ts';
 
 const pollingState = z.enum([
   'scheduled', // in its ring, not due yet

@@ -1,6 +1,6 @@
 // The report of a plan: the requirements of a fleet of another size, or with other intervals. Made by plan.ts.
 import { z } from 'zod';
-import { type ReportOf, report, taskType } from '../report.ts';
+import { type ReportOf, report, taskType } from './schema.ts';
 
 const planTask = z.object({
   taskType,

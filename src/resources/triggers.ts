@@ -1,7 +1,7 @@
 // The reports of manual triggers. Made by triggers.ts.
 import { z } from 'zod';
 import { TRIGGER_KINDS, TRIGGER_STATUSES } from '../domain/manual-trigger.ts';
-import { type ReportOf, report, taskType } from './report.ts';
+import { type ReportOf, report, taskType } from './schema.ts';
 
 export const triggerReport = report('Trigger', {
   triggerId: z.string(),

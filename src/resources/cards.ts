@@ -1,11 +1,11 @@
 // The reports of cards: one in full, a range of the list, and an import. Made by cards.ts and card-import.ts.
 import { z } from 'zod';
-import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { ListedCard } from '../../store/ports/records/card-records.ts';
-import { perTaskTypeOf, type ReportOf, report } from '../report.ts';
+import type { CardAttributes, CardState } from '../domain/cards/card.ts';
+import { TASK_TYPES } from '../domain/task-type.ts';
+import { perTaskTypeOf, type ReportOf, report } from './schema.ts';
 
 /** The compiler requires every field. */
-type ListedFields = Record<keyof ListedCard, z.ZodType>;
+type ListedFields = Record<keyof (CardAttributes & CardState), z.ZodType>;
 
 export const cardReport = report('Card', {
   cardId: z.int(),

@@ -1,7 +1,7 @@
 // The reports of polling configs and of initialisation. Made by configs.ts and init.ts.
 import { z } from 'zod';
-import { CARD_CONDITIONS } from '../../domain/schedule/polling-config.ts';
-import { type ReportOf, report, taskType } from '../report.ts';
+import { CARD_CONDITIONS } from '../domain/schedule/polling-config.ts';
+import { type ReportOf, report, taskType } from './schema.ts';
 
 export const configReport = report('PollingConfig', {
   id: z.int(),

@@ -1,7 +1,7 @@
 // The reports of cleanup: retention, the preview of a run, and the run. Made by cleanup.ts.
 import { z } from 'zod';
 import { CLEANUP_TARGETS } from '../domain/cleanup.ts';
-import { type ReportOf, report } from './report.ts';
+import { type ReportOf, report } from './schema.ts';
 
 const target = z.enum(CLEANUP_TARGETS);
 

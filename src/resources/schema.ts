@@ -1,7 +1,6 @@
-// How the operations declare their reports: one zod schema in a separate file next to the operation. Its TypeScript type, its
-// JSON and its part of the OpenAPI document (api/schemas/answers.ts) follow from it. Fields are in the order of the JSON; fields
-// that are not in the schema are omitted from the JSON. Operations import only the types: a command that serves no API does not
-// load zod.
+// How the files of this layer declare reports: one zod schema each. Its TypeScript type, its JSON and its part of the OpenAPI
+// document (api/schemas/answers.ts) follow from it. Fields are in the order of the JSON; fields that are not in the schema are
+// omitted from the JSON. Operations and commands import only the types: a command that serves no API does not load zod.
 import { z } from 'zod';
 import { perTaskType, TASK_TYPES } from '../domain/task-type.ts';
 

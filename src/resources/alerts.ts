@@ -6,10 +6,10 @@ import {
   NOTIFICATION_STATUSES,
   NOTIFY_CHANNELS,
   RULE_TYPES,
-} from '../../domain/alerts/alert-rule.ts';
-import { RESOLUTIONS } from '../../domain/alerts/alert-transition.ts';
-import { FAULT_KINDS } from '../../domain/gateway-fault.ts';
-import { type ReportOf, report, taskType } from '../report.ts';
+} from '../domain/alerts/alert-rule.ts';
+import { RESOLUTIONS } from '../domain/alerts/alert-transition.ts';
+import { FAULT_KINDS } from '../domain/gateway-fault.ts';
+import { type ReportOf, report, taskType } from './schema.ts';
 
 const condition = {
   ruleType: z.enum(RULE_TYPES),

@@ -1,7 +1,7 @@
 // The reports of stops and of the runs that resume cards. Made by stops.ts and resumes.ts.
 import { z } from 'zod';
-import { HOLD_ENDS, HOLD_REASONS, STOP_MODES, STOP_STATES } from '../../domain/stops/stop.ts';
-import { type ReportOf, report } from '../report.ts';
+import { HOLD_ENDS, HOLD_REASONS, STOP_MODES, STOP_STATES } from '../domain/stops/stop.ts';
+import { type ReportOf, report } from './schema.ts';
 
 export const stopReport = report('Stop', {
   cardId: z.int(),

@@ -1,10 +1,10 @@
 // The reports of the fleet: queues, tasks, the overview, history and failures. Made by stats.ts, task-stats.ts
 // and history.ts.
 import { z } from 'zod';
-import { capacity, limitAdvice, maintenanceReport, pauseReport } from '../limits/limits-report.ts';
-import { type ReportOf, report, taskType } from '../report.ts';
-import { initReport } from '../schedule/schedule-report.ts';
-import { gatewayReport, healthReason, stopNumbers } from './health-report.ts';
+import { gatewayReport, healthReason, stopNumbers } from './health.ts';
+import { capacity, limitAdvice, maintenanceReport, pauseReport } from './limits.ts';
+import { initReport } from './schedule.ts';
+import { type ReportOf, report, taskType } from './schema.ts';
 
 const scheduleStats = z.object({
   scheduledCards: z

@@ -1,7 +1,7 @@
 // The reports of limits, capacity and pauses. Made by concurrency.ts, src/health (capacity and advice) and pauses.ts.
 import { z } from 'zod';
-import { PAUSE_SOURCES } from '../../domain/limits/operator-limits.ts';
-import { type ReportOf, report, taskType } from '../report.ts';
+import { PAUSE_SOURCES } from '../domain/limits/operator-limits.ts';
+import { type ReportOf, report, taskType } from './schema.ts';
 
 const measuredLevel = z.object({
   concurrency: z.int(),

@@ -1,15 +1,15 @@
 // The reports of what is wrong, of the gateway and of the stops. src/health finds them out; stats.ts reports them.
 import { z } from 'zod';
-import { FAULT_KINDS } from '../../domain/gateway-fault.ts';
-import { REASON_CODES } from '../../domain/reasons.ts';
+import { FAULT_KINDS } from '../domain/gateway-fault.ts';
+import { REASON_CODES } from '../domain/reasons.ts';
 import {
   OVER_RUNNING_COUNTED,
   STOP_MODES,
   STOPS_COUNTED,
   UNCONFIRMED_STOPS_COUNTED,
-} from '../../domain/stops/stop.ts';
-import { grouped } from '../../domain/words.ts';
-import { type ReportOf, taskType } from '../report.ts';
+} from '../domain/stops/stop.ts';
+import { grouped } from '../domain/words.ts';
+import { type ReportOf, taskType } from './schema.ts';
 
 export const healthReason = z.object({
   code: z.enum(REASON_CODES),

@@ -1,6 +1,6 @@
 // The reports of the audit trail. Made by audit.ts and undo.ts.
 import { z } from 'zod';
-import { type ReportOf, report } from './report.ts';
+import { type ReportOf, report } from './schema.ts';
 
 export const auditItem = report('AuditItem', {
   id: z.int(),

@@ -1,8 +1,8 @@
 // The report of a shift: what one operator hands over to the next. Made by shift-of.ts from what shift.ts reads.
 import { z } from 'zod';
-import { STOP_MODES } from '../../domain/stops/stop.ts';
-import { pauseReport } from '../limits/limits-report.ts';
-import { type ReportOf, report, taskType } from '../report.ts';
+import { STOP_MODES } from '../domain/stops/stop.ts';
+import { pauseReport } from './limits.ts';
+import { type ReportOf, report, taskType } from './schema.ts';
 
 const severity = z.enum(['warning', 'alert']);
 
