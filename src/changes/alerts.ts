@@ -1,6 +1,6 @@
 // An operator's changes to a firing alert.
-import type { AlertBody } from '../api/client/client-bodies.ts';
 import { span } from '../domain/words.ts';
+import type { AlertBody } from '../resources/alerts.ts';
 import type { PlannedChange } from './planned-change.ts';
 
 export function acknowledgeChange(alert: AlertBody): PlannedChange<AlertBody> | string {

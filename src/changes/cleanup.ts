@@ -1,6 +1,6 @@
 // The removal of expired data.
-import type { CleanupPreviewBody } from '../api/client/client-bodies.ts';
 import { countWords } from '../domain/words.ts';
+import type { CleanupPreviewBody } from '../resources/cleanup.ts';
 import type { PlannedChange } from './planned-change.ts';
 
 export function cleanupChange({ items, total_rows }: CleanupPreviewBody): PlannedChange {

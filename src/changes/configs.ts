@@ -1,6 +1,6 @@
 // Changes of polling configs: enabled or disabled, and how often their cards are polled.
-import type { ConfigBody } from '../api/client/client-bodies.ts';
 import { cardCount, span } from '../domain/words.ts';
+import type { ConfigBody } from '../resources/schedule.ts';
 import { selectionText } from '../terminal/reports/config-tables.ts';
 import { enabledWord } from '../terminal/style.ts';
 import { pollRate } from './demand.ts';

@@ -1,8 +1,7 @@
 // Compares the capacity of a limit with the demand of the polling configs. Pure. Used by the changes of a limit and of a polling
 // config.
-
-import type { TaskBody } from '../api/client/client-bodies.ts';
 import { grouped } from '../domain/words.ts';
+import type { TaskBody } from '../resources/stats.ts';
 import { digitsOf } from '../terminal/style.ts';
 
 export const BACKLOG = 'A backlog will grow, and cards will be polled less often than configured.';

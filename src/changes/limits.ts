@@ -1,15 +1,11 @@
 // Changes of how much is polled for a task type: its limit, its running count, and its pauses.
-import type {
-  ConcurrencyBody,
-  ItemsBody,
-  PauseBody,
-  ResetBody,
-  TaskBody,
-} from '../api/client/client-bodies.ts';
 import type { Pausable } from '../domain/limits/operator-limits.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { cardCount, grouped, span } from '../domain/words.ts';
 import { shellQuoted } from '../platform/shell-word.ts';
+import type { ConcurrencyBody, PauseBody, ResetBody } from '../resources/limits.ts';
+import type { ItemsBody } from '../resources/schema.ts';
+import type { TaskBody } from '../resources/stats.ts';
 import { relativeTime } from '../terminal/style.ts';
 import { BACKLOG, isFarOver, pollRate, roomText } from './demand.ts';
 import type { PlannedChange } from './planned-change.ts';

@@ -1,8 +1,8 @@
 // Changes of stops: their mode, and the decisions about held ones. Each has a reason, which is recorded.
-import type { DismissBody, HeldSelection, ReleaseBody, StopModeBody } from '../api/client/client-bodies.ts';
 import type { StopMode } from '../domain/stops/stop.ts';
 import { cardCount, countWords, grouped } from '../domain/words.ts';
 import { shellQuoted } from '../platform/shell-word.ts';
+import type { DismissBody, HeldSelection, ReleaseBody, StopModeBody } from '../resources/stops.ts';
 import type { PlannedChange } from './planned-change.ts';
 
 /** Stops that are called in mode enforce; null: not counted. */

@@ -1,7 +1,7 @@
 // Polls outside the schedule: orders or cancels one.
-import type { TriggerBody } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { cardCount, grouped } from '../domain/words.ts';
+import type { TriggerBody } from '../resources/triggers.ts';
 import type { PlannedChange } from './planned-change.ts';
 
 export function cancelChange({

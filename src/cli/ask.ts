@@ -1,13 +1,13 @@
 // Runs one exchange with the daemon for a command: opens the client, and shows a spinner when the answer takes long. Most
 // commands then only print the answer: one object, a short list, or a long list with the latest items first.
 import type { ApiClient } from '../api/client/client.ts';
-import type { ItemsBody, PageBody } from '../api/client/client-bodies.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import { integer } from '../config/kinds.ts';
 import type { ClientConfig } from '../config/load-config.ts';
 import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { EXIT_NEGATIVE } from '../platform/exit-codes.ts';
+import type { ItemsBody, PageBody } from '../resources/schema.ts';
 import type { Style } from '../terminal/style.ts';
 import type { CommandContext, Io, OptionSpec, OptionsOf } from './command.ts';
 import { type ListLook, type PageLook, printAll, printAnswer, printList, printPage } from './output/print.ts';

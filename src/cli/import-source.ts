@@ -1,13 +1,12 @@
 // The input of `cardpoll cards import`: a file or standard input. Its first character shows the format. It is sent in whole rows,
 // so that it can end early without a broken one, and a bar shows the progress.
-
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { ImportFormat } from '../api/client/client-bodies.ts';
 import { plainText } from '../domain/plain-text.ts';
 import { grouped } from '../domain/words.ts';
 import { CardpollError, unreadableText } from '../platform/errors.ts';
+import type { ImportFormat } from '../resources/cards.ts';
 import type { Io } from './command.ts';
 import { ProgressBar } from './output/progress-bar.ts';
 

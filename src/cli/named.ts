@@ -1,10 +1,13 @@
 // Finds polling configs, alert rules and cleanup configs by name or by number, in complete lists. Used by commands that show or
 // change one of them.
 import type { ApiClient } from '../api/client/client.ts';
-import type { AlertRuleBody, ConfigBody, ItemsBody, RetentionBody } from '../api/client/client-bodies.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
+import type { AlertRuleBody } from '../resources/alerts.ts';
+import type { RetentionBody } from '../resources/cleanup.ts';
+import type { ConfigBody } from '../resources/schedule.ts';
+import type { ItemsBody } from '../resources/schema.ts';
 import { ask, pagesOf, type ReadPage } from './ask.ts';
 import type { CommandContext } from './command.ts';
 

@@ -1,9 +1,11 @@
 // The events of the last hour as marks on one time axis: outages, alerts, started instances, stops, changes and their authors.
 // Pure. model.ts moves among them, views/strip.ts shows them.
-
-import type { AlertBody, AuditBody, OverviewBody, StopBody } from '../api/client/client-bodies.ts';
 import { instanceLabel } from '../domain/instance-id.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
+import type { AlertBody } from '../resources/alerts.ts';
+import type { AuditBody } from '../resources/audit.ts';
+import type { OverviewBody } from '../resources/stats.ts';
+import type { StopBody } from '../resources/stops.ts';
 import { alertText } from '../terminal/reports/alert-tables.ts';
 import { changeText } from '../terminal/reports/change-text.ts';
 import { count, since } from './format.ts';

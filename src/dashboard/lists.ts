@@ -1,8 +1,13 @@
 // The lists of the dashboard: the rows of each view, their identity, filter and order. Pure. model.ts, opening.ts and the views
 // read the shown rows from here.
 import chalk from 'chalk';
-import type * as bodies from '../api/client/client-bodies.ts';
 import { failureWord } from '../domain/stats/failure-word.ts';
+import type { AlertBody } from '../resources/alerts.ts';
+import type { HealthReasonBody } from '../resources/health.ts';
+import type { ConfigBody } from '../resources/schedule.ts';
+import type { FailuresBody, OverviewBody } from '../resources/stats.ts';
+import type { StopBody } from '../resources/stops.ts';
+import type { TriggerBody } from '../resources/triggers.ts';
 import { alertColumns } from '../terminal/reports/alert-tables.ts';
 import { configColumns } from '../terminal/reports/config-tables.ts';
 import { instanceColumns } from '../terminal/reports/stats-views.ts';
@@ -16,13 +21,13 @@ import { dataTimeMs, failingCards, listedAlerts, type State, type View } from '.
 
 /** The type of the rows of each list. */
 interface ListRows {
-  readonly task: bodies.FailuresBody['cards'][number];
-  readonly alerts: bodies.AlertBody;
-  readonly triggers: bodies.TriggerBody;
-  readonly instances: bodies.OverviewBody['workers'][number];
-  readonly configs: bodies.ConfigBody;
-  readonly stops: bodies.StopBody;
-  readonly health: bodies.HealthReasonBody;
+  readonly task: FailuresBody['cards'][number];
+  readonly alerts: AlertBody;
+  readonly triggers: TriggerBody;
+  readonly instances: OverviewBody['workers'][number];
+  readonly configs: ConfigBody;
+  readonly stops: StopBody;
+  readonly health: HealthReasonBody;
 }
 export type ListView = keyof ListRows;
 export type RowOf<V extends ListView> = ListRows[V];

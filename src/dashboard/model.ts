@@ -1,7 +1,5 @@
 // Computes the next state of the dashboard from a state and an event. Pure. From the state the session reads its tasks (`job`,
 // `exit`) and the data it needs (`sourcesOf`).
-
-import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { acknowledgeChange } from '../changes/alerts.ts';
 import { cleanupChange } from '../changes/cleanup.ts';
 import { switchChange } from '../changes/configs.ts';
@@ -9,6 +7,7 @@ import { resetChange, resumeChange } from '../changes/limits.ts';
 import { cancelChange, pollChange } from '../changes/triggers.ts';
 import { withoutSteering } from '../domain/plain-text.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
+import type { OverviewBody, TaskBody } from '../resources/stats.ts';
 import { nextHappening } from './hour.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
 import { keysOf, type ListView, nextSort, pickedOf } from './lists.ts';

@@ -1,6 +1,5 @@
 // The questions at the bottom of the screen, and the changes that the answers become. A question keeps its subject, because lists
 // change while the answer is typed. Used by model.ts; stop-questions.ts has the questions about stops.
-import type { AlertBody, ConfigBody, OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { silenceChange } from '../changes/alerts.ts';
 import { intervalChange } from '../changes/configs.ts';
 import { limitChange, pauseChange } from '../changes/limits.ts';
@@ -13,6 +12,9 @@ import {
   REASON_AFTER_SECONDS,
 } from '../domain/limits/operator-limits.ts';
 import { INTERVAL_SECONDS_BOUNDS } from '../domain/schedule/polling-config.ts';
+import type { AlertBody } from '../resources/alerts.ts';
+import type { ConfigBody } from '../resources/schedule.ts';
+import type { OverviewBody, TaskBody } from '../resources/stats.ts';
 import { seconds } from './format.ts';
 import type { Question, TypedAnswer } from './state.ts';
 

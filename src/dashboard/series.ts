@@ -1,8 +1,8 @@
 // The daemon's samples as series for charts: one value per step over a range of time, null without a sample. Used by the views.
 // The newest sample is the right end, so charts of one screen share their axis. When samples have stopped, the right end is now,
 // so that the charts show the gap.
-import type { HistoryBody } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
+import type { HistoryBody } from '../resources/stats.ts';
 import type { Series } from './charts.ts';
 
 export type Measured = Exclude<keyof HistoryBody['items'][number]['tasks'][number], 'task_type'>;

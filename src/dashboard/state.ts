@@ -1,8 +1,16 @@
 // The state of the dashboard and its events. model.ts makes the next state, the views show it.
 import type { ApiClient } from '../api/client/client.ts';
-import type * as bodies from '../api/client/client-bodies.ts';
 import type { PlannedChange } from '../changes/planned-change.ts';
 import type { TaskType } from '../domain/task-type.ts';
+import type { AlertBody } from '../resources/alerts.ts';
+import type { AuditBody } from '../resources/audit.ts';
+import type { CleanupProgressBody } from '../resources/cleanup.ts';
+import type { ExplanationBody } from '../resources/explanation.ts';
+import type { ConfigBody } from '../resources/schedule.ts';
+import type { ItemsBody, PageBody } from '../resources/schema.ts';
+import type { FailuresBody, HistoryBody, OverviewBody } from '../resources/stats.ts';
+import type { StopBody } from '../resources/stops.ts';
+import type { TriggerBody } from '../resources/triggers.ts';
 
 /** In the order of Tab. The view of a card is not included: it needs a card. */
 export const VIEWS = [
@@ -19,27 +27,27 @@ export const VIEWS = [
 export type View = (typeof VIEWS)[number];
 export const TAB_ORDER = VIEWS.filter((view) => view !== 'card');
 
-export interface ListedStops extends bodies.PageBody<bodies.StopBody> {
+export interface ListedStops extends PageBody<StopBody> {
   /** The state of all of them; null: the latest stops in any state. */
   readonly state: 'held' | 'observed' | null;
 }
 
 /** The daemon's answers by source. */
 export interface Bodies {
-  readonly overview: bodies.OverviewBody;
-  readonly history: bodies.HistoryBody;
-  readonly failures: bodies.ItemsBody<bodies.FailuresBody>;
-  readonly firing: bodies.PageBody<bodies.AlertBody>;
+  readonly overview: OverviewBody;
+  readonly history: HistoryBody;
+  readonly failures: ItemsBody<FailuresBody>;
+  readonly firing: PageBody<AlertBody>;
   /** The latest alerts, firing or resolved. */
-  readonly alerts: bodies.PageBody<bodies.AlertBody>;
-  readonly triggers: bodies.PageBody<bodies.TriggerBody>;
-  readonly configs: bodies.ItemsBody<bodies.ConfigBody> & { readonly total?: number };
+  readonly alerts: PageBody<AlertBody>;
+  readonly triggers: PageBody<TriggerBody>;
+  readonly configs: ItemsBody<ConfigBody> & { readonly total?: number };
   readonly stops: ListedStops;
-  readonly cleanup: bodies.CleanupProgressBody;
-  readonly card: bodies.ExplanationBody;
+  readonly cleanup: CleanupProgressBody;
+  readonly card: ExplanationBody;
   /** The latest stops in any state, and the latest changes. */
-  readonly latest: bodies.PageBody<bodies.StopBody>;
-  readonly audit: bodies.PageBody<bodies.AuditBody>;
+  readonly latest: PageBody<StopBody>;
+  readonly audit: PageBody<AuditBody>;
 }
 export type Source = keyof Bodies;
 
@@ -213,7 +221,7 @@ export function dataTimeMs({ data }: State): number {
  * The alerts as their view lists them: firing, then resolved, each with the newest first. The two readings are of different
  * moments: an alert that resolves between them is listed as firing until the next reading of both.
  */
-export function listedAlerts({ data }: Pick<State, 'data'>): readonly bodies.AlertBody[] {
+export function listedAlerts({ data }: Pick<State, 'data'>): readonly AlertBody[] {
   const firing = data.firing.body?.items ?? [];
   const ids = new Set(firing.map(({ id }) => id));
   const latest = data.alerts.body?.items ?? [];
@@ -221,10 +229,7 @@ export function listedAlerts({ data }: Pick<State, 'data'>): readonly bodies.Ale
 }
 
 /** The cards whose last poll of the task type failed, with the latest first. */
-export function failingCards({
-  data,
-  taskType,
-}: Pick<State, 'data' | 'taskType'>): bodies.FailuresBody['cards'] {
+export function failingCards({ data, taskType }: Pick<State, 'data' | 'taskType'>): FailuresBody['cards'] {
   return data.failures.body?.items.find(({ task_type }) => task_type === taskType)?.cards ?? [];
 }
 

@@ -1,9 +1,10 @@
 // The questions for the reason of a change in the view of stops, which come before its plan is shown. Used by model.ts.
-import type { OverviewBody, StopBody } from '../api/client/client-bodies.ts';
 import type { PlannedChange } from '../changes/planned-change.ts';
 import { type Decision, heldStopsChange, stopModeChange } from '../changes/stops.ts';
 import { roundedMb } from '../domain/numbers.ts';
 import { isReason, REASON_CHARS, REASON_RULE } from '../domain/stops/stop.ts';
+import type { OverviewBody } from '../resources/stats.ts';
+import type { StopBody } from '../resources/stops.ts';
 import { exactText } from '../terminal/style.ts';
 import type { ListedStops, Question } from './state.ts';
 

@@ -1,7 +1,6 @@
 // The state of the gateway for the whole fleet. Each instance has its own breakers and reports the open ones with its heartbeat;
 // this file combines them, and names in a few words what holds a task type back. Used by the judge, by statistics and explain,
 // and by the capacity, which cannot be computed meanwhile. Pure.
-
 import { dateOf } from '../domain/date-of.ts';
 import { type FaultKind, faultWords, type GatewayFault } from '../domain/gateway-fault.ts';
 import { FOLLOW_UP_INTERFACES, INTERFACE_NAMES, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';

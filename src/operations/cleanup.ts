@@ -1,6 +1,5 @@
 // Cleanup: change retention, preview, begin and cancel a run, show its progress. Used by the admin API. The leader
 // carries out a run; nothing here removes a row.
-
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
 import { type CleanupConfig, cleanupBegun } from '../domain/cleanup.ts';

@@ -2,7 +2,6 @@
 // cards are put into the manual list here, so that workers can begin at once; the leader adds the rest, and lost cards. Triggers
 // can be created and cancelled while the live store is unavailable: they are durable, and the leader later adds missing cards to
 // the list, and removes those of cancelled triggers.
-
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
 import { dated } from '../domain/date-of.ts';

@@ -8,17 +8,15 @@ import { TASK_TYPES } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { camelKeys, toWire } from '../platform/snake-keys.ts';
+import type { NewAlertRule } from '../resources/alerts.ts';
+import type { NewConfig } from '../resources/schedule.ts';
 import type { AuditRecord } from '../store/ports/records/audit-records.ts';
-import type { AlertOperations, NewAlertRule } from './alerts/alerts.ts';
-import { alertRuleTrace, alertRuleVersion } from './alerts/alerts.ts';
-import type { CleanupOperations } from './cleanup.ts';
-import { retentionVersion } from './cleanup.ts';
-import type { ConcurrencyOperations } from './limits/concurrency.ts';
-import { limitVersion } from './limits/concurrency.ts';
+import { type AlertOperations, alertRuleTrace, alertRuleVersion } from './alerts/alerts.ts';
+import { type CleanupOperations, retentionVersion } from './cleanup.ts';
+import { type ConcurrencyOperations, limitVersion } from './limits/concurrency.ts';
 import type { PauseOperations } from './limits/pauses.ts';
 import { VERSION_CHANGED } from './requirements.ts';
-import type { ConfigOperations, NewConfig } from './schedule/configs.ts';
-import { configVersion } from './schedule/configs.ts';
+import { type ConfigOperations, configVersion } from './schedule/configs.ts';
 import type { StopOperations } from './stops/stops.ts';
 
 export interface UndoDeps {

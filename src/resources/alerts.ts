@@ -1,15 +1,20 @@
-// The reports of alerts: rules, their alerts, silences, and the trial of a webhook. Made by alerts.ts and on-call.ts.
+// Alerts: the reports of rules, fired alerts, silences, receivers and the trial of a webhook, and the requests for them. Made by
+// operations/alerts, served by api/routes/polling-alerts.ts. The operations check rules over several fields.
 import { z } from 'zod';
 import {
+  type AlertRuleFields,
+  type AlertState,
   COMPARISONS,
   NOTIFICATION_EVENTS,
   NOTIFICATION_STATUSES,
   NOTIFY_CHANNELS,
   RULE_TYPES,
 } from '../domain/alerts/alert-rule.ts';
+import type { SilenceScope } from '../domain/alerts/alert-silence.ts';
 import { RESOLUTIONS } from '../domain/alerts/alert-transition.ts';
 import { FAULT_KINDS } from '../domain/gateway-fault.ts';
-import { type ReportOf, report, taskType } from './schema.ts';
+import type { Wire } from '../platform/snake-keys.ts';
+import { type Open, type ReportOf, report, type TimeQuery, taskType } from './schema.ts';
 
 const condition = {
   ruleType: z.enum(RULE_TYPES),
@@ -41,6 +46,7 @@ export const alertRuleReport = report('AlertRule', {
   updatedAt: z.date(),
 });
 export type AlertRuleReport = ReportOf<typeof alertRuleReport>;
+export type AlertRuleBody = Wire<AlertRuleReport>;
 
 const cause = z.object({
   code: z.string().describe('A reason of health, with a section in the runbook'),
@@ -84,6 +90,7 @@ export const alertReport = report('Alert', {
   ),
 });
 export type AlertReport = ReportOf<typeof alertReport>;
+export type AlertBody = Wire<AlertReport>;
 
 export const webhookTrialReport = report('WebhookTrial', {
   delivered: z.boolean(),
@@ -95,6 +102,7 @@ export const webhookTrialReport = report('WebhookTrial', {
   durationMs: z.int(),
 });
 export type WebhookTrialReport = ReportOf<typeof webhookTrialReport>;
+export type WebhookTrialBody = Wire<WebhookTrialReport>;
 
 export const receiverReport = report('AlertReceiver', {
   name: z.string(),
@@ -108,6 +116,7 @@ export const receiverReport = report('AlertReceiver', {
   grouped: z.boolean().describe('It takes several alerts in one message'),
 });
 export type ReceiverReport = ReportOf<typeof receiverReport>;
+export type AlertReceiverBody = Wire<ReceiverReport>;
 
 export const silenceReport = report('AlertSilence', {
   id: z.int(),
@@ -120,3 +129,32 @@ export const silenceReport = report('AlertSilence', {
   until: z.date(),
 });
 export type SilenceReport = ReportOf<typeof silenceReport>;
+export type SilenceBody = Wire<SilenceReport>;
+
+/** The fields of a new rule; omitted fields get defaults. */
+export type NewAlertRule = Omit<
+  AlertRuleFields,
+  'webhookUrl' | 'webhookSecrets' | 'webhookFormat' | 'webhookGrouped' | 'cooldownSeconds'
+> & {
+  readonly webhookUrl?: string | null | undefined;
+  /** One secret, or two with a comma during rotation; null: messages are signed with the keys of the configuration. */
+  readonly webhookSecret?: string | null | undefined;
+  /** null: chosen by the host of the URL. */
+  readonly webhookFormat?: string | null | undefined;
+  /** The same as webhookFormat. */
+  readonly webhookTemplate?: string | null | undefined;
+  readonly webhookGrouped?: boolean | undefined;
+  readonly cooldownSeconds?: number | undefined;
+};
+export type AlertRuleRequest = Wire<NewAlertRule>;
+
+export type AlertFilter = TimeQuery & Open<{ rule_id: number; state: AlertState }>;
+
+/** The scope of a silence (at least one of three fields), and its duration or end. */
+export interface SilenceFields extends SilenceScope {
+  readonly seconds: number | null;
+  readonly until: Date | null;
+  readonly reason: string;
+}
+/** Silences alerts that match every given attribute for this many seconds. */
+export type SilenceRequest = Partial<Wire<SilenceFields>> & Pick<Wire<SilenceFields>, 'reason'>;

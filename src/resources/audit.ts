@@ -1,6 +1,8 @@
-// The reports of the audit trail. Made by audit.ts and undo.ts.
+// The audit trail: the reports of a change and of its undo, and the filter of the list. Made by operations/audit.ts and undo.ts,
+// served by api/routes/audit.ts. Does not say what can be undone.
 import { z } from 'zod';
-import { type ReportOf, report } from './schema.ts';
+import type { Wire } from '../platform/snake-keys.ts';
+import { type Open, type ReportOf, report, type TimeQuery } from './schema.ts';
 
 export const auditItem = report('AuditItem', {
   id: z.int(),
@@ -19,6 +21,7 @@ export const auditItem = report('AuditItem', {
   after: z.unknown(),
 });
 export type AuditItem = ReportOf<typeof auditItem>;
+export type AuditBody = Wire<AuditItem>;
 
 export const undoReport = report('Undo', {
   undoes: z.int().describe('The change that was taken back'),
@@ -36,3 +39,6 @@ export const undoReport = report('Undo', {
   after: z.unknown().describe('The values that the change left'),
 });
 export type UndoReport = ReportOf<typeof undoReport>;
+export type UndoBody = Wire<UndoReport>;
+
+export type AuditQuery = TimeQuery & Open<Record<'actor' | 'action' | 'object', string>>;

@@ -1,8 +1,10 @@
-// The reports of cards: one in full, a range of the list, and an import. Made by cards.ts and card-import.ts.
+// Cards: the reports of one in full, of a range of the list and of an import, and the requests for them. Made by
+// operations/cards, served by api/routes/cards.ts and card-import.ts. Why a card is polled is in explanation.ts.
 import { z } from 'zod';
 import type { CardAttributes, CardState } from '../domain/cards/card.ts';
-import { TASK_TYPES } from '../domain/task-type.ts';
-import { perTaskTypeOf, type ReportOf, report } from './schema.ts';
+import type { CardFilter } from '../domain/cards/card-filter.ts';
+import type { Wire } from '../platform/snake-keys.ts';
+import { perTaskTypeOf, type ReportOf, report, taskType } from './schema.ts';
 
 /** The compiler requires every field. */
 type ListedFields = Record<keyof (CardAttributes & CardState), z.ZodType>;
@@ -24,6 +26,7 @@ export const cardReport = report('Card', {
   ),
 } satisfies ListedFields & Record<string, z.ZodType>);
 export type CardReport = ReportOf<typeof cardReport>;
+export type CardBody = Wire<CardReport>;
 
 export const cardListReport = z.object({
   items: z.array(
@@ -32,6 +35,7 @@ export const cardListReport = z.object({
   nextAfterId: z.int().nullable().describe('The after_id of the next call; null: there are no further cards'),
 });
 export type CardListReport = ReportOf<typeof cardListReport>;
+export type CardListBody = Wire<CardListReport>;
 
 /** Every row received is inserted, updated, unchanged or rejected. */
 export const importReport = report('CardImportReport', {
@@ -51,7 +55,7 @@ export const importReport = report('CardImportReport', {
       'Cards that cardpoll stopped, and that fit the larger package which they get: they stay stopped until they are resumed',
     ),
   unselected: z
-    .array(z.object({ taskType: z.enum(TASK_TYPES), carrierId: z.int(), cards: z.int() }))
+    .array(z.object({ taskType, carrierId: z.int(), cards: z.int() }))
     .describe(
       'Cards of the file that no enabled config of a task type selects: they are not polled. By carrier, the ten with most cards of each type',
     ),
@@ -74,3 +78,22 @@ export const importReport = report('CardImportReport', {
   ignoredColumns: z.array(z.string()).describe('The first 100 unknown columns, in quotes'),
 });
 export type ImportReport = ReportOf<typeof importReport>;
+export type ImportBody = Wire<ImportReport>;
+
+export type CardQuery = Wire<CardFilter>;
+
+export type ImportFormat = 'csv' | 'ndjson';
+
+export interface ImportChoices {
+  /** Checks and counts, and writes nothing. */
+  readonly dryRun?: boolean | undefined;
+  /** Ignores unknown columns; otherwise they are refused. */
+  readonly ignoreColumns?: boolean;
+  /** The verification of a row replaces what polls have found. */
+  readonly overwriteVerified?: boolean | undefined;
+  /** The import stops before it puts more cards than this over their package; default: no limit. */
+  readonly acceptOverPackage?: number;
+  /** The import stops before it writes doubtful ICCIDs; otherwise it only counts them. */
+  readonly refuseDoubtful?: boolean;
+}
+export type ImportQuery = Wire<ImportChoices>;

@@ -1,6 +1,8 @@
-// The reports of cleanup: retention, the preview of a run, and the run. Made by cleanup.ts.
+// Cleanup: the reports of retention, of the preview of a run, and of the run. Made by operations/cleanup.ts, served by
+// api/routes/data-cleanup.ts. The rows to remove are chosen by the store.
 import { z } from 'zod';
 import { CLEANUP_TARGETS } from '../domain/cleanup.ts';
+import type { Wire } from '../platform/snake-keys.ts';
 import { type ReportOf, report } from './schema.ts';
 
 const target = z.enum(CLEANUP_TARGETS);
@@ -13,6 +15,7 @@ export const retention = report('CleanupConfig', {
   lastRunAt: z.date().nullable(),
 });
 export type Retention = ReportOf<typeof retention>;
+export type RetentionBody = Wire<Retention>;
 
 export const cleanupPreview = report('CleanupPreview', {
   items: z.array(
@@ -30,6 +33,7 @@ export const cleanupPreview = report('CleanupPreview', {
   totalRows: z.int(),
 });
 export type CleanupPreview = ReportOf<typeof cleanupPreview>;
+export type CleanupPreviewBody = Wire<CleanupPreview>;
 
 export const cleanupProgress = report('CleanupProgress', {
   runId: z.string().nullable().describe('null before the first run, whose status is idle'),
@@ -50,3 +54,7 @@ export const cleanupProgress = report('CleanupProgress', {
   finishedAt: z.date().nullable(),
 });
 export type CleanupProgress = ReportOf<typeof cleanupProgress>;
+export type CleanupProgressBody = Wire<CleanupProgress>;
+
+/** Only the fields to change. */
+export type RetentionPatch = Partial<Pick<RetentionBody, 'retention_days' | 'enabled'>>;

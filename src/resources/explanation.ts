@@ -1,7 +1,8 @@
-// The report of why a card is or is not polled. Used by routes/cards.ts and, through it, by `cardpoll explain` and the
-// dashboard.
+// The report of why a card is or is not polled. Made by operations/explain, served by api/routes/cards.ts; `cardpoll explain` and
+// the dashboard show it. The sentences are made where the report is.
 import { z } from 'zod';
 import { TRIGGER_KINDS } from '../domain/manual-trigger.ts';
+import type { Wire } from '../platform/snake-keys.ts';
 import { cardReport } from './cards.ts';
 import { type ReportOf, report, taskType } from './schema.ts';
 import { failingCard } from './stats.ts';
@@ -18,7 +19,6 @@ const pollingState = z.enum([
   'unmatched', // no config matches it
   'not_loaded', // a config matches it, but its ring does not contain it yet
 ]);
-export type PollingState = z.output<typeof pollingState>;
 
 const taskExplanation = z.object({
   taskType,
@@ -79,3 +79,4 @@ export const cardExplanation = report('CardExplanation', {
   logsDirectory: z.string().nullable().describe('null: the instance that answers logs to standard output'),
 });
 export type CardExplanation = ReportOf<typeof cardExplanation>;
+export type ExplanationBody = Wire<CardExplanation>;

@@ -1,4 +1,5 @@
-// The reports of what is wrong, of the gateway and of the stops. src/health finds them out; stats.ts reports them.
+// The parts of the overview that say what is wrong: reasons, the gateway, the stops in numbers. Found out by src/health, made by
+// operations/stats/stats.ts. Has no endpoint of its own.
 import { z } from 'zod';
 import { FAULT_KINDS } from '../domain/gateway-fault.ts';
 import { REASON_CODES } from '../domain/reasons.ts';
@@ -9,6 +10,7 @@ import {
   UNCONFIRMED_STOPS_COUNTED,
 } from '../domain/stops/stop.ts';
 import { grouped } from '../domain/words.ts';
+import type { Wire } from '../platform/snake-keys.ts';
 import { type ReportOf, taskType } from './schema.ts';
 
 export const healthReason = z.object({
@@ -24,6 +26,7 @@ export const healthReason = z.object({
     .describe('The reason before it in the list that it follows from; null: it is a cause itself'),
   kind: z.enum(FAULT_KINDS).nullish().describe('How calls fail, where they do'),
 });
+export type HealthReasonBody = Wire<ReportOf<typeof healthReason>>;
 
 const kind = z.enum(FAULT_KINDS).nullish();
 
@@ -98,4 +101,3 @@ export const stopNumbers = z.object({
     ),
   stoppedWithinCards: z.array(z.int()).describe('The first ten of them'),
 });
-export type StopNumbers = ReportOf<typeof stopNumbers>;

@@ -1,7 +1,9 @@
-// The reports of limits, capacity and pauses. Made by concurrency.ts, src/health (capacity and advice) and pauses.ts.
+// Limits: the reports of concurrency, capacity, advice, pauses and maintenance. Made by operations/limits and src/health (capacity
+// and advice), served by api/routes/polling-limits.ts. Bounds are in domain/limits.
 import { z } from 'zod';
 import { PAUSE_SOURCES } from '../domain/limits/operator-limits.ts';
-import { type ReportOf, report, taskType } from './schema.ts';
+import type { Wire } from '../platform/snake-keys.ts';
+import { type Open, type ReportOf, report, taskType } from './schema.ts';
 
 const measuredLevel = z.object({
   concurrency: z.int(),
@@ -29,9 +31,11 @@ export const concurrencyLimit = report('ConcurrencyLimit', {
     ),
 });
 export type ConcurrencyLimit = ReportOf<typeof concurrencyLimit>;
+export type ConcurrencyBody = Wire<ConcurrencyLimit>;
 
 export const slotReset = report('SlotReset', { taskType, previous: z.int(), current: z.int() });
 export type SlotReset = ReportOf<typeof slotReset>;
+export type ResetBody = Wire<SlotReset>;
 
 export const capacity = z.object({
   demandPerSecond: z.number(),
@@ -87,6 +91,7 @@ export const pauseReport = report('Pause', {
   maintenanceId: z.int().nullable().describe('The maintenance window that it is; null: it is none'),
 });
 export type PauseReport = ReportOf<typeof pauseReport>;
+export type PauseBody = Wire<PauseReport>;
 
 export const maintenanceReport = report('Maintenance', {
   id: z.int(),
@@ -99,3 +104,12 @@ export const maintenanceReport = report('Maintenance', {
   by: z.string().describe('Who planned it'),
 });
 export type MaintenanceReport = ReportOf<typeof maintenanceReport>;
+export type MaintenanceBody = Wire<MaintenanceReport>;
+
+/** Without task_type of all task types, without carrier_id of the whole fleet. */
+export type MaintenanceRequest = Open<{ task_type: string; carrier_id: number }> & {
+  /** RFC 3339. */
+  readonly from: string;
+  readonly seconds: number;
+  readonly reason: string;
+};

@@ -1,5 +1,7 @@
-// The report of a plan: the requirements of a fleet of another size, or with other intervals. Made by plan.ts.
+// The report of a plan: the requirements of a fleet of another size, or with other intervals. Made by operations/plan, served by
+// api/routes/polling-stats.ts. Changes nothing.
 import { z } from 'zod';
+import type { Wire } from '../platform/snake-keys.ts';
 import { type ReportOf, report, taskType } from './schema.ts';
 
 const planTask = z.object({
@@ -91,3 +93,4 @@ export const plan = report('Plan', {
   }),
 });
 export type PlanReport = ReportOf<typeof plan>;
+export type PlanBody = Wire<PlanReport>;

@@ -1,6 +1,8 @@
-// The report of a shift: what one operator hands over to the next. Made by shift-of.ts from what shift.ts reads.
+// The report of a shift: what one operator hands over to the next. Made by operations/shift, served by api/routes/report.ts. How
+// other files declare their reports is in schema.ts.
 import { z } from 'zod';
 import { STOP_MODES } from '../domain/stops/stop.ts';
+import type { Wire } from '../platform/snake-keys.ts';
 import { pauseReport } from './limits.ts';
 import { type ReportOf, report, taskType } from './schema.ts';
 
@@ -152,3 +154,4 @@ export const shiftReport = report('ShiftReport', {
     .describe('Now, whatever the time of the report'),
 });
 export type ShiftReport = ReportOf<typeof shiftReport>;
+export type ShiftReportBody = Wire<ShiftReport>;

@@ -1,6 +1,8 @@
-// The reports of polling configs and of initialisation. Made by configs.ts and init.ts.
+// The schedule: the reports of polling configs and of initialisation, and the request of a config. Made by operations/schedule,
+// served by api/routes/polling-configs.ts and polling-stats.ts. The rules of a config are in domain/schedule.
 import { z } from 'zod';
-import { CARD_CONDITIONS } from '../domain/schedule/polling-config.ts';
+import { CARD_CONDITIONS, type PollingConfig } from '../domain/schedule/polling-config.ts';
+import type { Wire } from '../platform/snake-keys.ts';
 import { type ReportOf, report, taskType } from './schema.ts';
 
 export const configReport = report('PollingConfig', {
@@ -31,6 +33,7 @@ export const configReport = report('PollingConfig', {
   problems: z.array(z.string()).describe('Problems of the config, in words'),
 });
 export type ConfigReport = ReportOf<typeof configReport>;
+export type ConfigBody = Wire<ConfigReport>;
 
 export const initReport = z.object({
   status: z.enum(['pending', 'running', 'completed', 'stuck']),
@@ -48,7 +51,6 @@ export const initReport = z.object({
     .nullable()
     .describe('At the average pace since the start; null unless running with some cards loaded'),
 });
-export type InitReport = ReportOf<typeof initReport>;
 
 /** The comparison of rings and cards (docs/decisions/0012-reconciliation.md). */
 const reconciliationReport = z.object({
@@ -64,3 +66,8 @@ const reconciliationReport = z.object({
 
 export const initState = report('InitState', { ...initReport.shape, reconciliation: reconciliationReport });
 export type InitState = ReportOf<typeof initState>;
+export type InitStateBody = Wire<InitState>;
+
+export type NewConfig = Omit<PollingConfig, 'id'>;
+/** Only the fields to change; of a new config those without a default, at least. */
+export type ConfigRequest = Partial<Wire<NewConfig>>;

@@ -1,6 +1,7 @@
-// The reports of the fleet: queues, tasks, the overview, history and failures. Made by stats.ts, task-stats.ts
-// and history.ts.
+// Statistics: the reports of queues, tasks, the overview, history and failures. Made by operations/stats, served by
+// api/routes/polling-stats.ts; /metrics shows the same numbers. Reasons and stops of the overview are in health.ts.
 import { z } from 'zod';
+import type { Wire } from '../platform/snake-keys.ts';
 import { gatewayReport, healthReason, stopNumbers } from './health.ts';
 import { capacity, limitAdvice, maintenanceReport, pauseReport } from './limits.ts';
 import { initReport } from './schedule.ts';
@@ -49,6 +50,7 @@ export const queueStats = report('QueueStats', {
     .describe('The limit in force; below concurrency.max while the leader has lowered it'),
 });
 export type QueueStats = ReportOf<typeof queueStats>;
+export type QueueBody = Wire<QueueStats>;
 
 const health = z.enum(['normal', 'warning', 'alert']);
 const healthReasons = z.array(healthReason).describe('Why the health is not normal, the worst first');
@@ -107,6 +109,7 @@ export const taskStats = report('TaskStats', {
   healthReasons,
 });
 export type TaskStats = ReportOf<typeof taskStats>;
+export type TaskBody = Wire<TaskStats>;
 
 const fleetCapacity = capacity.extend({
   headroomTaskType: taskType
@@ -114,7 +117,6 @@ const fleetCapacity = capacity.extend({
     .describe('The task type with the least headroom, which is the one shown'),
   advice: z.string().nullable().describe('What would help if the demand exceeds the capacity; else null'),
 });
-export type FleetCapacity = ReportOf<typeof fleetCapacity>;
 
 const instanceReport = z.object({
   workerId: z.string().describe('Id of the instance'),
@@ -137,7 +139,6 @@ const instanceReport = z.object({
   redisMs: z.number().nullable().describe('A round trip to Redis: the shortest of the last three heartbeats'),
   databaseMs: z.number().nullable().describe('A round trip to PostgreSQL: the shorter of the last two'),
 });
-export type InstanceReport = ReportOf<typeof instanceReport>;
 
 /** "On schedule": of polls of the schedule, how many began in time. */
 const onTime = z.object({
@@ -185,6 +186,7 @@ export const overview = report('Overview', {
   workers: z.array(instanceReport).describe('Live instances'),
 });
 export type Overview = ReportOf<typeof overview>;
+export type OverviewBody = Wire<Overview>;
 
 const taskSample = z.object({
   taskType,
@@ -210,6 +212,7 @@ export const history = report('History', {
   items: z.array(z.object({ at: z.date().describe('End of the step'), tasks: z.array(taskSample) })),
 });
 export type History = ReportOf<typeof history>;
+export type HistoryBody = Wire<History>;
 
 /** The last failure of a card. */
 export const failingCard = z.object({
@@ -220,7 +223,6 @@ export const failingCard = z.object({
   durationMs: z.number(),
   attempts: z.int().describe('Failures in a row; 0: it was polled successfully since'),
 });
-export type FailingCard = ReportOf<typeof failingCard>;
 
 export const taskFailures = report('TaskFailures', {
   taskType,
@@ -234,6 +236,7 @@ export const taskFailures = report('TaskFailures', {
   cards: z.array(failingCard).describe('The cards that failed last, the latest first'),
 });
 export type TaskFailures = ReportOf<typeof taskFailures>;
+export type FailuresBody = Wire<TaskFailures>;
 
 export const failuresWithin = report('FailuresWithin', {
   since: z.date(),
@@ -257,3 +260,4 @@ export const failuresWithin = report('FailuresWithin', {
     .describe('Hours and carriers with failures, the first hour first, in it the most failures first'),
 });
 export type FailuresWithin = ReportOf<typeof failuresWithin>;
+export type FailuresWithinBody = Wire<FailuresWithin>;

@@ -1,7 +1,9 @@
-// The reports of stops and of the runs that resume cards. Made by stops.ts and resumes.ts.
+// Stops: the reports of stops, of their mode and of the runs that resume cards, and the requests for them. Made by
+// operations/stops, served by api/routes/stops.ts. Their numbers in the overview are in health.ts.
 import { z } from 'zod';
-import { HOLD_ENDS, HOLD_REASONS, STOP_MODES, STOP_STATES } from '../domain/stops/stop.ts';
-import { type ReportOf, report } from './schema.ts';
+import { HOLD_ENDS, HOLD_REASONS, type STOP_FILTERS, STOP_MODES, STOP_STATES } from '../domain/stops/stop.ts';
+import type { Wire } from '../platform/snake-keys.ts';
+import { type Open, type ReportOf, report, type TimeQuery } from './schema.ts';
 
 export const stopReport = report('Stop', {
   cardId: z.int(),
@@ -46,6 +48,7 @@ export const stopReport = report('Stop', {
   lastError: z.string().nullable(),
 });
 export type StopReport = ReportOf<typeof stopReport>;
+export type StopBody = Wire<StopReport>;
 
 export const stopModeReport = report('StopMode', {
   mode: z.enum(STOP_MODES).describe('In force'),
@@ -94,23 +97,28 @@ export const stopModeReport = report('StopMode', {
     .describe('A jump of the readings of the whole fleet or of a carrier; null: there is none'),
 });
 export type StopModeReport = ReportOf<typeof stopModeReport>;
+export type StopModeBody = Wire<StopModeReport>;
 
 const STOPS = 'Stops; a card may have one of each month';
 const notHeld = z.array(z.int()).describe('Given cards whose stop was not held');
 export const releaseReport = z.object({ released: z.int().describe(STOPS), notHeld });
 export type ReleaseReport = ReportOf<typeof releaseReport>;
+export type ReleaseBody = Wire<ReleaseReport>;
 const withoutStop = z.array(z.int()).describe('Given cards without a stop, or whose stop was called');
 export const dismissReport = z.object({ dismissed: z.int().describe(STOPS), notHeld: withoutStop });
 export type DismissReport = ReportOf<typeof dismissReport>;
+export type DismissBody = Wire<DismissReport>;
 
 export const orderedStopReport = z.object({ cardId: z.int(), state: z.literal('requested') });
 export type OrderedStopReport = ReportOf<typeof orderedStopReport>;
+export type OrderedStopBody = Wire<OrderedStopReport>;
 
 export const resumePreview = z.object({
   total: z.int(),
   skipped: z.int().describe('Given cards that are unknown, or wait in another run'),
 });
 export type ResumePreview = ReportOf<typeof resumePreview>;
+export type ResumePreviewBody = Wire<ResumePreview>;
 
 export const resumeRunReport = report('ResumeRun', {
   id: z.string(),
@@ -156,3 +164,22 @@ export const resumeRunReport = report('ResumeRun', {
     .describe('Why none of its cards is resumed; null: nothing holds it back, or it has ended'),
 });
 export type ResumeRunReport = ReportOf<typeof resumeRunReport>;
+export type ResumeRunBody = Wire<ResumeRunReport>;
+
+export type StopQuery = TimeQuery & Open<{ state: (typeof STOP_FILTERS)[number]; carrier_id: number }>;
+
+/** Held stops of a list of cards, or all. */
+export type HeldSelection = { readonly card_ids: readonly number[] } | { readonly all: true };
+
+/** A list of cards, or the cards that cardpoll stopped since a time, or those that are within their package by now. */
+export type ResumeSelectionBody =
+  | { readonly card_ids: readonly number[] }
+  | { readonly since: string; readonly carrier_id?: number }
+  | { readonly within: true; readonly carrier_id?: number };
+
+export interface ResumeOrder {
+  readonly reason: string;
+  /** Whether the cards may be stopped again in the month. */
+  readonly stopAgain: boolean;
+}
+export type ResumeOrderBody = Wire<ResumeOrder>;

@@ -1,7 +1,9 @@
-// The reports of manual triggers. Made by triggers.ts.
+// Manual triggers: their reports, and the selection of cards. Made by operations/triggers.ts, served by
+// api/routes/polling-manual-trigger.ts. The bounds of a request are in domain/manual-trigger.ts.
 import { z } from 'zod';
-import { TRIGGER_KINDS, TRIGGER_STATUSES } from '../domain/manual-trigger.ts';
-import { type ReportOf, report, taskType } from './schema.ts';
+import { type CardSelection, TRIGGER_KINDS, TRIGGER_STATUSES } from '../domain/manual-trigger.ts';
+import type { Wire } from '../platform/snake-keys.ts';
+import { type Open, type ReportOf, report, taskType } from './schema.ts';
 
 export const triggerReport = report('Trigger', {
   triggerId: z.string(),
@@ -25,6 +27,7 @@ export const triggerReport = report('Trigger', {
   finishedAt: z.date().nullable(),
 });
 export type TriggerReport = ReportOf<typeof triggerReport>;
+export type TriggerBody = Wire<TriggerReport>;
 
 export const batchReport = report('BatchTrigger', {
   ...triggerReport.shape,
@@ -33,12 +36,14 @@ export const batchReport = report('BatchTrigger', {
     .describe('Cards of the request that do not exist; they are no part of the trigger'),
 });
 export type BatchReport = ReportOf<typeof batchReport>;
+export type BatchBody = Wire<BatchReport>;
 
 export const cancelledTriggers = report('CancelledTriggers', {
   triggers: z.int(),
   cards: z.int().describe('Cards of these triggers without a result; those that run are still finished'),
 });
 export type CancelledTriggers = ReportOf<typeof cancelledTriggers>;
+export type CancelledTriggersBody = Wire<CancelledTriggers>;
 
 export const selectionCount = report('SelectionCount', {
   matching: z.int(),
@@ -47,3 +52,6 @@ export const selectionCount = report('SelectionCount', {
     .describe("True where counting takes too long and matching is the database's own estimate"),
 });
 export type SelectionCount = ReportOf<typeof selectionCount>;
+
+/** Selects cards with these attributes. */
+export type Selection = Open<Wire<CardSelection>>;

@@ -1,8 +1,6 @@
 // Facts about the fleet in words, which `stats` and the dashboard show in the same order, with what is wrong first: gateway,
 // capacity by task type (what is demanded, how much of it is possible, and when a backlog is gone), pauses, stops, initialisation,
 // instances. Shows what the API says.
-
-import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { monthEndWords } from '../domain/cards/month-end.ts';
 import { instanceLabel } from '../domain/instance-id.ts';
 import { areOnePause } from '../domain/limits/operator-limits.ts';
@@ -10,6 +8,7 @@ import { scopeWords } from '../domain/schedule/maintenance.ts';
 import { countedText, observedWords, STOPS_COUNTED } from '../domain/stops/stop.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { cardCount, countWords } from '../domain/words.ts';
+import type { OverviewBody, TaskBody } from '../resources/stats.ts';
 import { type Cell, digitsOf, type Style, signed } from './style.ts';
 
 /** A named fact. */

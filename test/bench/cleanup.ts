@@ -4,8 +4,8 @@
 //   npm run bench:cleanup -- [--rows 2000000] [--polling] [--rounds 7] [--cards 100000] [--limit 64]
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import type { CleanupProgressBody } from '../../src/api/client/client-bodies.ts';
 import { CLEANUP_BATCH_ROWS } from '../../src/domain/cleanup.ts';
+import type { CleanupProgressBody } from '../../src/resources/cleanup.ts';
 import { elapsed, waitFor } from '../support/wait-for.ts';
 import { scheduleAll } from './all-scheduled.ts';
 import { cpuSeconds, getJson, type RunningBinary, Stack } from './stack.ts';

@@ -2,7 +2,8 @@
 // and sets the mode, each with a reason.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { PageBody, StopBody, StopModeBody } from '../../src/api/client/client-bodies.ts';
+import type { PageBody } from '../../src/resources/schema.ts';
+import type { StopBody, StopModeBody } from '../../src/resources/stops.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';
 import { quoted } from '../support/terminal.ts';

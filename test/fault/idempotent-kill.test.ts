@@ -2,8 +2,8 @@
 // and the answer, and between an effect in Redis and the note of it. The next daemon makes the repeated request exactly once.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TriggerBody } from '../../src/api/client/client-bodies.ts';
 import type { TaskType } from '../../src/domain/task-type.ts';
+import type { TriggerBody } from '../../src/resources/triggers.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';
 

@@ -2,8 +2,8 @@
 // takes all stops back with one command, while the leader dies. The run is over when the gateway, by its own count, shows
 // every card running, but for those whose start it refuses, which are named.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ResumeRunBody } from '../../src/api/client/client-bodies.ts';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
+import type { ResumeRunBody } from '../../src/resources/stops.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';

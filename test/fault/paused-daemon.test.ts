@@ -2,8 +2,8 @@
 // when it goes on, it acts on none of them. The other instance is the test itself, so that every call is the daemon's.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TriggerBody } from '../../src/api/client/client-bodies.ts';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
+import type { TriggerBody } from '../../src/resources/triggers.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { WorkItem } from '../../src/store/ports/live/work-queue.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';

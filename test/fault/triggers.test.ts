@@ -1,7 +1,7 @@
 // Manual triggers through disasters: kill -9 of the daemon and a Redis that lost everything, in mid-trigger. No card
 // stays unpolled and none is counted twice.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TriggerBody } from '../../src/api/client/client-bodies.ts';
+import type { TriggerBody } from '../../src/resources/triggers.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';
 

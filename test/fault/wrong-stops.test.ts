@@ -3,8 +3,8 @@
 // that the gateway does not show.
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { FailuresBody, OverviewBody } from '../../src/api/client/client-bodies.ts';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
+import type { FailuresBody, OverviewBody } from '../../src/resources/stats.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';

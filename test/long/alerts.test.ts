@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-import type { AlertBody, AlertRuleBody, PageBody } from '../../src/api/client/client-bodies.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../src/domain/log-phrases.ts';
+import type { AlertBody, AlertRuleBody } from '../../src/resources/alerts.ts';
+import type { PageBody } from '../../src/resources/schema.ts';
 import { Fleet } from '../support/fleet.ts';
 import { runCli, waitFor } from '../support/processes.ts';
 

@@ -1,7 +1,7 @@
 // A gateway shows eight times the usage from one moment on, for good. Growth is as before after one interval, and no customer is over the
 // package: what the watch of jumps held stays held until the unit is right again, and then no card is stopped. As the gateway counts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { OverviewBody } from '../../src/api/client/client-bodies.ts';
+import type { OverviewBody } from '../../src/resources/stats.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';

@@ -2,8 +2,8 @@
 // gateway takes 100 to 300 ms a call, as gateways do. Reads the report once a second and prints all that is not normal.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { OverviewBody } from '../../src/api/client/client-bodies.ts';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
+import type { OverviewBody } from '../../src/resources/stats.ts';
 import { answer, type BadGateway, startBadGateway } from '../support/bad-gateway.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';

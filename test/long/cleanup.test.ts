@@ -1,8 +1,8 @@
 // Cleanup as an operator sees it: begun through API and command line, carried out by the daemon, killed and resumed.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CleanupProgressBody } from '../../src/api/client/client-bodies.ts';
 import { CLEANUP_FINISHED } from '../../src/domain/log-phrases.ts';
+import type { CleanupProgressBody } from '../../src/resources/cleanup.ts';
 import { Fleet } from '../support/fleet.ts';
 import { runCli, waitFor } from '../support/processes.ts';
 

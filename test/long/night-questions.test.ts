@@ -1,13 +1,11 @@
 // What is asked at night, one command each, and every answer checked against what is so: the gateway's own counts, Redis,
 // the log, what was typed before.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type {
-  AuditBody,
-  CardBody,
-  ConcurrencyBody,
-  ExplanationBody,
-  OverviewBody,
-} from '../../src/api/client/client-bodies.ts';
+import type { AuditBody } from '../../src/resources/audit.ts';
+import type { CardBody } from '../../src/resources/cards.ts';
+import type { ExplanationBody } from '../../src/resources/explanation.ts';
+import type { ConcurrencyBody } from '../../src/resources/limits.ts';
+import type { OverviewBody } from '../../src/resources/stats.ts';
 import { Fleet } from '../support/fleet.ts';
 import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes.ts';
 

@@ -1,8 +1,10 @@
 // The gateway dies under a fleet with the recommended alert rules: what holds polling back is reported within a minute, for
 // every task type, in few messages, and is over when the gateway is back. Real processes and stores.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { AlertBody, OverviewBody, PageBody } from '../../src/api/client/client-bodies.ts';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
+import type { AlertBody } from '../../src/resources/alerts.ts';
+import type { PageBody } from '../../src/resources/schema.ts';
+import type { OverviewBody } from '../../src/resources/stats.ts';
 import { answer, type BadGateway, startBadGateway } from '../support/bad-gateway.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';

@@ -1,7 +1,7 @@
 // Nights in which the gateway is well and our own side is not: Redis or PostgreSQL slow, for all or for one instance, an instance without
 // processor time, one that is killed, one that does not reach the gateway. Each is named, with its instance, and the gateway is not blamed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { OverviewBody } from '../../src/api/client/client-bodies.ts';
+import type { OverviewBody } from '../../src/resources/stats.ts';
 import { BreakableLink } from '../support/breakable-link.ts';
 import { type Daemon, Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';

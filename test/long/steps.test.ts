@@ -1,7 +1,7 @@
 // A gateway shows another unit or counter from one moment on, and no customer is over the package; or it shows what devices upload
 // together. How many are cut off, by what the gateway counts: a few before the readings were compared, and none until they are right again.
 import { afterEach, expect, it } from 'vitest';
-import type { OverviewBody } from '../../src/api/client/client-bodies.ts';
+import type { OverviewBody } from '../../src/resources/stats.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';

@@ -1,7 +1,8 @@
 // Somebody is woken while the stores are away, by a message that needs neither, and afterwards the outage is in the alert history.
 // Two real daemons, real stores and a receiver, whose own count is the measure.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { AlertBody, PageBody } from '../../src/api/client/client-bodies.ts';
+import type { AlertBody } from '../../src/resources/alerts.ts';
+import type { PageBody } from '../../src/resources/schema.ts';
 import { answer, type BadGateway, startBadGateway } from '../support/bad-gateway.ts';
 import { Fleet } from '../support/fleet.ts';
 import { type PostgresServer, query, startPostgres } from '../support/postgres-server.ts';

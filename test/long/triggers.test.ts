@@ -3,9 +3,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BatchBody, PageBody, TriggerBody } from '../../src/api/client/client-bodies.ts';
 import { TASKS, type TaskType } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
+import type { PageBody } from '../../src/resources/schema.ts';
+import type { BatchBody, TriggerBody } from '../../src/resources/triggers.ts';
 import { Fleet } from '../support/fleet.ts';
 import { query } from '../support/postgres-server.ts';
 import { waitFor } from '../support/processes.ts';

@@ -2,8 +2,8 @@
 // damage, the screen says what happens, the months are right again when the readings are, and one command brings every
 // stopped card back. Real processes and stores; what was called is what the gateway counted.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { OverviewBody } from '../../src/api/client/client-bodies.ts';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
+import type { OverviewBody } from '../../src/resources/stats.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';

@@ -29,13 +29,13 @@ const MAY_IMPORT = table(`
   health         -> store ports, domain, platform
   engine         -> health, store ports, gateway, domain, platform, type of config
   operations     -> health, store ports, domain, platform, type of engine, type of resources
-  api client     -> type of operations, type of resources, domain, platform
+  api client     -> type of resources, domain, platform
   api            -> api client, operations, resources, health, domain, platform
-  changes        -> type of api client, terminal, domain, platform
-  dashboard      -> api client, changes, terminal, config, domain, platform
+  changes        -> type of api client, type of resources, terminal, domain, platform
+  dashboard      -> api client, type of resources, changes, terminal, config, domain, platform
   log-search     -> domain, platform
-  terminal       -> type of api client, domain
-  cli            -> api client, changes, terminal, log-search, dynamic dashboard, config, domain, platform
+  terminal       -> type of resources, domain
+  cli            -> api client, type of resources, changes, terminal, log-search, dynamic dashboard, config, domain, platform
   wiring         -> everything
   main           -> wiring, cli, platform
 `);
@@ -225,6 +225,8 @@ describe('the rules themselves', () => {
     expect(cli("import { D } from '../dashboard/dashboard.ts';")).toHaveLength(1);
     expect(cli("import { c } from '../api/client/client.ts';")).toEqual([]);
     expect(cli("import { s } from '../api/server.ts';")).toHaveLength(1);
+    expect(cli("import type { S } from '../resources/stats.ts';")).toEqual([]);
+    expect(cli("import { s } from '../resources/stats.ts';")).toHaveLength(1);
   });
 
   it('see a file in no layer', () => {

@@ -1,7 +1,7 @@
 // Client of the admin API, used by the command line and the dashboard: a method for each endpoint of the table (endpoints.ts).
 // Answers keep the body exactly as it was sent. client-calls.ts makes the calls.
 import type { Readable } from 'node:stream';
-import type { CardQuery, ImportBody, ImportFormat, ImportQuery } from './client-bodies.ts';
+import type { CardQuery, ImportBody, ImportFormat, ImportQuery } from '../../resources/cards.ts';
 import { type Answer, ApiCalls, type ApiClientOptions, type Call } from './client-calls.ts';
 import { endedEarly, errorOfAnswer } from './client-errors.ts';
 import { ENDPOINTS, type Endpoint, FILE_ENDPOINTS, LEAST_MS } from './endpoints.ts';

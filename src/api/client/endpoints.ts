@@ -1,7 +1,23 @@
-// Every endpoint of the admin API, declared once: method, path, the body of the answer and the arguments of a request. The server
-// serves them (serve in routes/), and the client makes a method of each. Imports only types, because commands must start quickly.
+// Every endpoint of the admin API, declared once: method, path, the report of its answer and the arguments of a request. The server
+// serves them (serve in api/routes), and the client makes a method of each. Imports only types, because commands must start
+// quickly.
+import type { Actor } from '../../domain/audit.ts';
+import type { StopMode } from '../../domain/stops/stop.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import type * as bodies from './client-bodies.ts';
+import type { Wire } from '../../platform/snake-keys.ts';
+import type * as alerts from '../../resources/alerts.ts';
+import type * as audit from '../../resources/audit.ts';
+import type * as cards from '../../resources/cards.ts';
+import type * as cleanup from '../../resources/cleanup.ts';
+import type * as explanation from '../../resources/explanation.ts';
+import type * as limits from '../../resources/limits.ts';
+import type * as plan from '../../resources/plan.ts';
+import type * as report from '../../resources/report.ts';
+import type * as schedule from '../../resources/schedule.ts';
+import type { ItemsBody, PageBody, TimeQuery } from '../../resources/schema.ts';
+import type * as stats from '../../resources/stats.ts';
+import type * as stops from '../../resources/stops.ts';
+import type * as triggers from '../../resources/triggers.ts';
 
 /** In every answer of the server: identifies cardpoll and its version. */
 export const VERSION_HEADER = 'cardpoll-version';
@@ -21,133 +37,136 @@ export interface Endpoint<Body, Args extends readonly unknown[] = readonly unkno
 
 const at =
   (method: Endpoint<never>['method']) =>
-  <Body, Args extends readonly unknown[] = []>(path: string, takes = ''): Endpoint<Body, Args> => ({
+  <Report, Args extends readonly unknown[] = []>(path: string, takes = ''): Endpoint<Wire<Report>, Args> => ({
     method,
     path,
     takes,
   });
 const [get, put, post, remove] = [at('GET'), at('PUT'), at('POST'), at('DELETE')];
 const list = <Item, Filter extends unknown[] = []>(path: string, filter = '') =>
-  get<bodies.PageBody<Item>, [...Filter, page: number, pageSize: number]>(path, `${filter} page page_size`);
+  get<PageBody<Item>, [...Filter, page: number, pageSize: number]>(path, `${filter} page page_size`);
 
 const RULES = '/polling-alert-rules';
 const ALERTS = '/polling-alert-history';
 const TRIGGERS = '/polling-manual-trigger';
 
 export const ENDPOINTS = {
-  whoami: get<bodies.WhoamiBody>('/whoami'),
-  audit: list<bodies.AuditBody, [bodies.AuditQuery]>('/audit', '*'),
-  undo: post<bodies.UndoBody, [id: number, dryRun: boolean]>('/audit/:id/undo', '?dry_run'),
+  whoami: get<Pick<Actor, 'name' | 'role'>>('/whoami'),
+  audit: list<audit.AuditItem, [audit.AuditQuery]>('/audit', '*'),
+  undo: post<audit.UndoReport, [id: number, dryRun: boolean]>('/audit/:id/undo', '?dry_run'),
 
-  shiftReport: get<bodies.ShiftReportBody, [bodies.TimeQuery]>('/report', '*'),
+  shiftReport: get<report.ShiftReport, [TimeQuery]>('/report', '*'),
 
-  overview: get<bodies.OverviewBody>('/polling-stats'),
-  queues: get<bodies.ItemsBody<bodies.QueueBody>>('/polling-stats/queues'),
-  tasks: get<bodies.ItemsBody<bodies.TaskBody>>('/polling-stats/tasks'),
+  overview: get<stats.Overview>('/polling-stats'),
+  queues: get<ItemsBody<stats.QueueStats>>('/polling-stats/queues'),
+  tasks: get<ItemsBody<stats.TaskStats>>('/polling-stats/tasks'),
   /** 1 to 1440 minutes; up to 15 in steps of a second, beyond in steps of a minute. */
-  history: get<bodies.HistoryBody, [minutes: number]>('/polling-stats/history', 'minutes'),
-  failures: get<bodies.ItemsBody<bodies.FailuresBody>>('/polling-stats/failures'),
-  failuresWithin: get<bodies.FailuresWithinBody, [bodies.TimeQuery]>('/polling-stats/failures/hours', '*'),
+  history: get<stats.History, [minutes: number]>('/polling-stats/history', 'minutes'),
+  failures: get<ItemsBody<stats.TaskFailures>>('/polling-stats/failures'),
+  failuresWithin: get<stats.FailuresWithin, [TimeQuery]>('/polling-stats/failures/hours', '*'),
   /** `cards` or `add`; intervals as `carddata:600,package:3600`. */
-  plan: get<bodies.PlanBody, [cards: number | null, add: number | null, interval: string | null]>(
+  plan: get<plan.PlanReport, [cards: number | null, add: number | null, interval: string | null]>(
     '/plan',
     'cards add interval',
   ),
-  initProgress: get<bodies.InitStateBody>('/polling-stats/init-progress'),
-  rebuildInit: post<bodies.InitStateBody>('/polling-init/rebuild'),
+  initProgress: get<schedule.InitState>('/polling-stats/init-progress'),
+  rebuildInit: post<schedule.InitState>('/polling-init/rebuild'),
 
-  concurrency: get<bodies.PageBody<bodies.ConcurrencyBody>>('/polling-concurrency'),
-  limit: get<bodies.ConcurrencyBody, [TaskType]>('/polling-concurrency/:task_type'),
-  setConcurrency: put<bodies.ConcurrencyBody, [TaskType, number]>(
+  concurrency: get<PageBody<limits.ConcurrencyLimit>>('/polling-concurrency'),
+  limit: get<limits.ConcurrencyLimit, [TaskType]>('/polling-concurrency/:task_type'),
+  setConcurrency: put<limits.ConcurrencyLimit, [TaskType, number]>(
     '/polling-concurrency/:task_type',
     'max_concurrency',
   ),
-  resetConcurrency: post<bodies.ResetBody, [TaskType]>('/polling-concurrency/reset', 'task_type'),
-  pauses: get<bodies.ItemsBody<bodies.PauseBody>>('/polling-pauses'),
-  pause: post<bodies.ItemsBody<bodies.PauseBody>, bodies.PauseArgs>(
+  resetConcurrency: post<limits.SlotReset, [TaskType]>('/polling-concurrency/reset', 'task_type'),
+  pauses: get<ItemsBody<limits.PauseReport>>('/polling-pauses'),
+  pause: post<ItemsBody<limits.PauseReport>, [taskType: string, seconds: number, reason: string]>(
     '/polling-pauses',
     'task_type seconds reason',
   ),
-  resume: remove<bodies.ItemsBody<bodies.PauseBody>, [taskType: string]>('/polling-pauses', 'task_type'),
-  maintenance: get<bodies.ItemsBody<bodies.MaintenanceBody>>('/maintenance'),
-  planMaintenance: post<bodies.MaintenanceBody, [bodies.MaintenanceRequest]>('/maintenance', '*'),
-  cancelMaintenance: remove<bodies.MaintenanceBody, [id: number]>('/maintenance/:id'),
+  resume: remove<ItemsBody<limits.PauseReport>, [taskType: string]>('/polling-pauses', 'task_type'),
+  maintenance: get<ItemsBody<limits.MaintenanceReport>>('/maintenance'),
+  planMaintenance: post<limits.MaintenanceReport, [limits.MaintenanceRequest]>('/maintenance', '*'),
+  cancelMaintenance: remove<limits.MaintenanceReport, [id: number]>('/maintenance/:id'),
 
-  configs: list<bodies.ConfigBody>('/polling-configs'),
-  config: get<bodies.ConfigBody, [id: number]>('/polling-configs/:id'),
-  createConfig: post<bodies.ConfigBody, [bodies.ConfigPatchRequest]>('/polling-configs', '*'),
-  updateConfig: put<bodies.ConfigBody, [id: number, bodies.ConfigPatchRequest]>('/polling-configs/:id', '*'),
-  deleteConfig: remove<bodies.ConfigBody, [id: number]>('/polling-configs/:id'),
+  configs: list<schedule.ConfigReport>('/polling-configs'),
+  config: get<schedule.ConfigReport, [id: number]>('/polling-configs/:id'),
+  createConfig: post<schedule.ConfigReport, [schedule.ConfigRequest]>('/polling-configs', '*'),
+  updateConfig: put<schedule.ConfigReport, [id: number, schedule.ConfigRequest]>('/polling-configs/:id', '*'),
+  deleteConfig: remove<schedule.ConfigReport, [id: number]>('/polling-configs/:id'),
 
-  alertRules: list<bodies.AlertRuleBody>(RULES),
-  alertRule: get<bodies.AlertRuleBody, [id: number]>(`${RULES}/:id`),
-  createAlertRule: post<bodies.AlertRuleBody, [bodies.AlertRuleRequest]>(RULES, '*'),
-  updateAlertRule: put<bodies.AlertRuleBody, [id: number, bodies.AlertRulePatch]>(`${RULES}/:id`, '*'),
+  alertRules: list<alerts.AlertRuleReport>(RULES),
+  alertRule: get<alerts.AlertRuleReport, [id: number]>(`${RULES}/:id`),
+  createAlertRule: post<alerts.AlertRuleReport, [alerts.AlertRuleRequest]>(RULES, '*'),
+  updateAlertRule: put<alerts.AlertRuleReport, [id: number, Partial<alerts.AlertRuleRequest>]>(
+    `${RULES}/:id`,
+    '*',
+  ),
   deleteAlertRule: remove<null, [id: number]>(`${RULES}/:id`),
-  testAlertRule: post<bodies.WebhookTrialBody, [id: number]>(`${RULES}/:id/test`),
-  alertReceivers: get<bodies.ItemsBody<bodies.AlertReceiverBody>>('/polling-alert-receivers'),
-  alertHistory: list<bodies.AlertBody, [bodies.AlertFilter]>(ALERTS, '*'),
-  acknowledgeAlert: post<bodies.AlertBody, [id: number, reason: string]>(
+  testAlertRule: post<alerts.WebhookTrialReport, [id: number]>(`${RULES}/:id/test`),
+  alertReceivers: get<ItemsBody<alerts.ReceiverReport>>('/polling-alert-receivers'),
+  alertHistory: list<alerts.AlertReport, [alerts.AlertFilter]>(ALERTS, '*'),
+  acknowledgeAlert: post<alerts.AlertReport, [id: number, reason: string]>(
     `${ALERTS}/:id/acknowledge`,
     'reason',
   ),
-  redeliverAlert: post<bodies.AlertBody, [id: number]>(`${ALERTS}/:id/redeliver`),
-  silences: get<bodies.ItemsBody<bodies.SilenceBody>>('/polling-alert-silences'),
-  createSilence: post<bodies.SilenceBody, [bodies.SilenceRequest]>('/polling-alert-silences', '*'),
-  deleteSilence: remove<bodies.SilenceBody, [id: number]>('/polling-alert-silences/:id'),
+  redeliverAlert: post<alerts.AlertReport, [id: number]>(`${ALERTS}/:id/redeliver`),
+  silences: get<ItemsBody<alerts.SilenceReport>>('/polling-alert-silences'),
+  createSilence: post<alerts.SilenceReport, [alerts.SilenceRequest]>('/polling-alert-silences', '*'),
+  deleteSilence: remove<alerts.SilenceReport, [id: number]>('/polling-alert-silences/:id'),
 
-  cleanupConfigs: get<bodies.PageBody<bodies.RetentionBody>>('/data-cleanup-configs'),
-  cleanupConfig: get<bodies.RetentionBody, [id: number]>('/data-cleanup-configs/:id'),
-  updateCleanupConfig: put<bodies.RetentionBody, [id: number, bodies.RetentionPatch]>(
+  cleanupConfigs: get<PageBody<cleanup.Retention>>('/data-cleanup-configs'),
+  cleanupConfig: get<cleanup.Retention, [id: number]>('/data-cleanup-configs/:id'),
+  updateCleanupConfig: put<cleanup.Retention, [id: number, cleanup.RetentionPatch]>(
     '/data-cleanup-configs/:id',
     '*',
   ),
-  cleanupPreview: get<bodies.CleanupPreviewBody>('/data-cleanup/preview'),
-  cleanupProgress: get<bodies.CleanupProgressBody>('/data-cleanup/progress'),
-  triggerCleanup: post<{ readonly run_id: string }>('/data-cleanup/trigger'),
-  cancelCleanup: post<bodies.CleanupProgressBody>('/data-cleanup/cancel'),
+  cleanupPreview: get<cleanup.CleanupPreview>('/data-cleanup/preview'),
+  cleanupProgress: get<cleanup.CleanupProgress>('/data-cleanup/progress'),
+  triggerCleanup: post<{ readonly runId: string }>('/data-cleanup/trigger'),
+  cancelCleanup: post<cleanup.CleanupProgress>('/data-cleanup/cancel'),
 
-  triggers: list<bodies.TriggerBody>(TRIGGERS),
-  trigger: get<bodies.TriggerBody, [id: string]>(`${TRIGGERS}/:trigger_id`),
-  triggerSingle: post<bodies.TriggerBody, [TaskType, number]>(`${TRIGGERS}/single`, 'task_type card_id'),
-  triggerBatch: post<bodies.BatchBody, [TaskType, readonly number[]]>(
+  triggers: list<triggers.TriggerReport>(TRIGGERS),
+  trigger: get<triggers.TriggerReport, [id: string]>(`${TRIGGERS}/:trigger_id`),
+  triggerSingle: post<triggers.TriggerReport, [TaskType, number]>(`${TRIGGERS}/single`, 'task_type card_id'),
+  triggerBatch: post<triggers.BatchReport, [TaskType, readonly number[]]>(
     `${TRIGGERS}/batch`,
     'task_type card_ids',
   ),
-  triggerByCondition: post<bodies.TriggerBody, [TaskType, bodies.Selection]>(
+  triggerByCondition: post<triggers.TriggerReport, [TaskType, triggers.Selection]>(
     `${TRIGGERS}/by-condition`,
     'task_type *',
   ),
-  countSelected: get<bodies.SelectionCountBody, [bodies.Selection]>(`${TRIGGERS}/preview`, '*'),
-  cancelTriggers: post<bodies.CancelledTriggersBody, [TaskType | undefined, boolean]>(
+  countSelected: get<triggers.SelectionCount, [triggers.Selection]>(`${TRIGGERS}/preview`, '*'),
+  cancelTriggers: post<triggers.CancelledTriggers, [TaskType | undefined, boolean]>(
     `${TRIGGERS}/cancel-all`,
     'task_type dry_run',
   ),
-  cancelTrigger: post<bodies.TriggerBody, [id: string]>(`${TRIGGERS}/cancel`, 'trigger_id'),
+  cancelTrigger: post<triggers.TriggerReport, [id: string]>(`${TRIGGERS}/cancel`, 'trigger_id'),
 
-  stops: list<bodies.StopBody, [bodies.StopQuery]>('/stops', '*'),
-  stopMode: get<bodies.StopModeBody>('/stops/mode'),
-  setStopMode: put<bodies.StopModeBody, [bodies.StopModeBody['mode'], string]>('/stops/mode', 'mode reason'),
-  releaseStops: post<bodies.ReleaseBody, [bodies.HeldSelection, string]>('/stops/release', '* reason'),
-  dismissStops: post<bodies.DismissBody, [bodies.HeldSelection, string]>('/stops/dismiss', '* reason'),
-  stopCard: post<bodies.OrderedStopBody, [card: string, reason: string]>('/cards/:card/stop', 'reason'),
-  resumeCard: post<bodies.ResumeRunBody, [card: string, bodies.ResumeOrderBody]>('/cards/:card/resume', '*'),
-  resumeRuns: get<bodies.ItemsBody<bodies.ResumeRunBody>>('/stops/resume'),
-  resumeRun: get<bodies.ResumeRunBody, [id: string]>('/stops/resume/:id'),
-  cancelResumeRun: post<bodies.ResumeRunBody, [id: string]>('/stops/resume/:id/cancel'),
-  resumeStopped: post<bodies.ResumeRunBody, [bodies.ResumeSelectionBody, bodies.ResumeOrderBody]>(
+  stops: list<stops.StopReport, [stops.StopQuery]>('/stops', '*'),
+  stopMode: get<stops.StopModeReport>('/stops/mode'),
+  setStopMode: put<stops.StopModeReport, [StopMode, string]>('/stops/mode', 'mode reason'),
+  releaseStops: post<stops.ReleaseReport, [stops.HeldSelection, string]>('/stops/release', '* reason'),
+  dismissStops: post<stops.DismissReport, [stops.HeldSelection, string]>('/stops/dismiss', '* reason'),
+  stopCard: post<stops.OrderedStopReport, [card: string, reason: string]>('/cards/:card/stop', 'reason'),
+  resumeCard: post<stops.ResumeRunReport, [card: string, stops.ResumeOrderBody]>('/cards/:card/resume', '*'),
+  resumeRuns: get<ItemsBody<stops.ResumeRunReport>>('/stops/resume'),
+  resumeRun: get<stops.ResumeRunReport, [id: string]>('/stops/resume/:id'),
+  cancelResumeRun: post<stops.ResumeRunReport, [id: string]>('/stops/resume/:id/cancel'),
+  resumeStopped: post<stops.ResumeRunReport, [stops.ResumeSelectionBody, stops.ResumeOrderBody]>(
     '/stops/resume',
     '* *',
   ),
-  previewResume: post<bodies.ResumePreviewBody, [bodies.ResumeSelectionBody, bodies.ResumeTrial]>(
-    '/stops/resume',
-    '* *',
-  ),
+  previewResume: post<
+    stops.ResumePreview,
+    [stops.ResumeSelectionBody, stops.ResumeOrderBody & { readonly dry_run: true }]
+  >('/stops/resume', '* *'),
 
-  card: get<bodies.CardBody, [card: string]>('/cards/:card'),
-  explain: get<bodies.ExplanationBody, [card: string]>('/cards/:card/explain'),
+  card: get<cards.CardReport, [card: string]>('/cards/:card'),
+  explain: get<explanation.CardExplanation, [card: string]>('/cards/:card/explain'),
   /** Cards with a higher id; an answer may hold fewer than `limit` although there are more. */
-  cards: get<bodies.CardListBody, [bodies.CardQuery, afterId: number, limit: number]>(
+  cards: get<cards.CardListReport, [cards.CardQuery, afterId: number, limit: number]>(
     '/cards',
     '* after_id limit',
   ),
@@ -155,9 +174,9 @@ export const ENDPOINTS = {
 
 /** Endpoints that stream a file. They have no deadline. */
 export const FILE_ENDPOINTS = {
-  exportCards: get<string, [bodies.CardQuery, bodies.ImportFormat]>('/cards/export', '* format'),
-  importCards: post<bodies.ImportBody, [bodies.ImportQuery]>('/cards/import', '?*'),
-  previewImport: post<string, [bodies.ImportQuery]>('/cards/import/preview', '?*'),
+  exportCards: get<string, [cards.CardQuery, cards.ImportFormat]>('/cards/export', '* format'),
+  importCards: post<cards.ImportReport, [cards.ImportQuery]>('/cards/import', '?*'),
+  previewImport: post<string, [cards.ImportQuery]>('/cards/import/preview', '?*'),
 };
 
 const MANY_STOPS_MS = 120_000;

@@ -18,9 +18,7 @@ export function reportRoute(serve: Serve, shift: ShiftOperations, expensive: Exp
     answersOf('report')(
       'Outages, alerts, changes, stops and polls of a time, and what is open now',
       shiftReport,
-      {
-        querystring,
-      },
+      { querystring },
     ),
     ({ query: { since = null, until = null } }) =>
       expensive.count(`report ${since} ${until}`, () => shift.report({ sinceMs: since, untilMs: until })),

@@ -12,6 +12,7 @@ import {
 } from '../../domain/stops/stop.ts';
 import type { ResumeOperations } from '../../operations/stops/resumes.ts';
 import { modeVersion, type StopOperations } from '../../operations/stops/stops.ts';
+import type { ResumePreviewBody, ResumeRunBody } from '../../resources/stops.ts';
 import {
   dismissReport,
   orderedStopReport,
@@ -21,7 +22,6 @@ import {
   stopModeReport,
   stopReport,
 } from '../../resources/stops.ts';
-import type { ResumePreviewBody, ResumeRunBody } from '../client/client-bodies.ts';
 import { ENDPOINTS, type Endpoint } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, itemsOf, onPage, pageOf, pageQuery, type Serve, wireSchema } from '../schemas/answers.ts';

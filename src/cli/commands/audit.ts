@@ -1,9 +1,10 @@
 // `cardpoll audit`: who changed what, with the values before and after, and `undo`, which reverts a change.
-import type { AuditBody, AuditQuery, ConfigBody, UndoBody } from '../../api/client/client-bodies.ts';
 import { integer, text } from '../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import { plainText } from '../../domain/plain-text.ts';
 import type { TaskType } from '../../domain/task-type.ts';
+import type { AuditBody, AuditQuery, UndoBody } from '../../resources/audit.ts';
+import type { ConfigBody } from '../../resources/schedule.ts';
 import { changeText, fieldsOf } from '../../terminal/reports/change-text.ts';
 import { INDENT, type Style, sentenceLines } from '../../terminal/style.ts';
 import { listTable, ofOne, textOf } from '../../terminal/table.ts';

@@ -1,16 +1,12 @@
 // `cardpoll cleanup`: how long data is kept, the preview of a cleanup, and the runs that remove expired data. `run` is for cron:
 // silent on success, exit code 75 while another run is active, 1 when the run failed.
-import type {
-  CleanupPreviewBody,
-  CleanupProgressBody,
-  RetentionBody,
-} from '../../api/client/client-bodies.ts';
 import type { Answer } from '../../api/client/client-calls.ts';
 import { cleanupChange } from '../../changes/cleanup.ts';
 import { planLines } from '../../changes/planned-change.ts';
 import { integer, text } from '../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../platform/exit-codes.ts';
+import type { CleanupPreviewBody, CleanupProgressBody, RetentionBody } from '../../resources/cleanup.ts';
 import type { Style } from '../../terminal/style.ts';
 import { fieldList, listTable, ofOne } from '../../terminal/table.ts';
 import { ask, showAnswer, showList, showUnlessOver } from '../ask.ts';

@@ -1,11 +1,10 @@
 // `cardpoll demo`: everything on one machine. The launcher runs the product; this file shows the dashboard over it or, without a
 // terminal, prints one status line every two seconds. Both read through the API like any client.
-
-import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { HOST_PORT, type HostPort, integer, text } from '../../config/kinds.ts';
 import { countWords } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { EXIT_OK } from '../../platform/exit-codes.ts';
+import type { OverviewBody, TaskBody } from '../../resources/stats.ts';
 import { abbreviated, digitsOf, inLocale, type Style, styleFor } from '../../terminal/style.ts';
 import { openClient } from '../ask.ts';
 import { type CommandContext, defineCommand, Interruption } from '../command.ts';

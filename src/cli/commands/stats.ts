@@ -1,12 +1,11 @@
 // `cardpoll stats`: fleet statistics, once or with --watch.
-
 import type { ApiClient } from '../../api/client/client.ts';
-import type { FailuresBody, FailuresWithinBody } from '../../api/client/client-bodies.ts';
 import { type Kind, oneOf } from '../../config/kinds.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
 import { countWords } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { EXIT_OK } from '../../platform/exit-codes.ts';
+import type { FailuresBody, FailuresWithinBody } from '../../resources/stats.ts';
 import {
   initStateFields,
   instanceColumns,

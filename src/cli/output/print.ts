@@ -1,14 +1,13 @@
 // Prints an API answer in the requested format: JSON as the API sent it (indented on a terminal), the same as YAML, one item per
 // line, or a table. Every reading command ends here: functions that print a whole answer return the exit code. Long output is
 // written at the pace of its reader. Changes by a command are reported on stderr, because an answer has only the new values.
-
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ItemsBody, PageBody } from '../../api/client/client-bodies.ts';
 import type { Answer } from '../../api/client/client-calls.ts';
 import { plainText } from '../../domain/plain-text.ts';
 import { cardCount, grouped } from '../../domain/words.ts';
 import { EXIT_OK } from '../../platform/exit-codes.ts';
+import type { ItemsBody, PageBody } from '../../resources/schema.ts';
 import { valueText } from '../../terminal/reports/change-text.ts';
 import { inLocale, type Style, sentenceLines, styleFor } from '../../terminal/style.ts';
 import { ofItems, textOf } from '../../terminal/table.ts';

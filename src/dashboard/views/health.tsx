@@ -1,8 +1,8 @@
 // The verdict: a band over the whole width with one sentence, since when, and the helpful command. Below it the overview shows
 // further reasons, as far as there is room; a separate view lists all of them.
 import { Box } from 'ink';
-import type { HealthReasonBody } from '../../api/client/client-bodies.ts';
 import type { Health } from '../../domain/health.ts';
+import type { HealthReasonBody } from '../../resources/health.ts';
 import { calmWords } from '../../terminal/fleet-lines.ts';
 import { lineWidth } from '../../terminal/line.ts';
 import { healthSigned } from '../../terminal/style.ts';

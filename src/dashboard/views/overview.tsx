@@ -1,8 +1,7 @@
 // The first view: the health reasons after the worst one, the task types, and one line for everything else. Shows the API's
 // values and computes none.
-
-import type { OverviewBody } from '../../api/client/client-bodies.ts';
 import { countWords } from '../../domain/words.ts';
+import type { OverviewBody } from '../../resources/stats.ts';
 import { capacityLine, fleetFacts, numbersOf, troubleFirst } from '../../terminal/fleet-lines.ts';
 import { lineWidth } from '../../terminal/line.ts';
 import { alertText } from '../../terminal/reports/alert-tables.ts';

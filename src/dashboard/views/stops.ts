@@ -1,7 +1,5 @@
 // The view of stops: the mode with the command that changes it, the budget, the waiting stops, and a list of those that an
 // operator decides about.
-
-import type { OverviewBody } from '../../api/client/client-bodies.ts';
 import {
   countedText,
   OVER_RUNNING_COUNTED,
@@ -9,6 +7,7 @@ import {
   UNCONFIRMED_STOPS_COUNTED,
 } from '../../domain/stops/stop.ts';
 import { cardCount } from '../../domain/words.ts';
+import type { OverviewBody } from '../../resources/stats.ts';
 import { signed } from '../../terminal/style.ts';
 import { count, counted } from '../format.ts';
 import { fact, gaugeSpans, hint, type Line, missing, plain, type Room, type Span, span } from '../layout.ts';

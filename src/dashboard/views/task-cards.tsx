@@ -1,9 +1,9 @@
 // The task types: as three cards next to each other with their charts, or as one table with less room. Used by the overview. The
 // view of a task type shows the same numbers.
 import { Box } from 'ink';
-import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { judgeSuccess } from '../../domain/health.ts';
 import type { TaskType } from '../../domain/task-type.ts';
+import type { HistoryBody, TaskBody } from '../../resources/stats.ts';
 import { lineWidth } from '../../terminal/line.ts';
 import { healthSigned, signed } from '../../terminal/style.ts';
 import { sparkline } from '../charts.ts';

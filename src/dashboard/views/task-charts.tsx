@@ -1,8 +1,8 @@
 // The last fifteen minutes of a task type as four charts: pace against demand, success, durations, queue. Used by the cards of
 // the overview and by the view of the task type.
 import { Box } from 'ink';
-import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { AVG_DURATION_MS, SUCCESS_RATE } from '../../domain/health.ts';
+import type { HistoryBody, TaskBody } from '../../resources/stats.ts';
 import { lineWidth } from '../../terminal/line.ts';
 import { abbreviated } from '../../terminal/style.ts';
 import { extentOf, lineChart, rowOf, type Scale, type Series, type Summary } from '../charts.ts';

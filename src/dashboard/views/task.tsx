@@ -1,7 +1,7 @@
 // The view of a task type: its numbers, charts of fifteen minutes, and the failures of polls by reason and by card.
 import { Box } from 'ink';
-import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
+import type { FailuresBody, TaskBody } from '../../resources/stats.ts';
 import { signed } from '../../terminal/style.ts';
 import { count } from '../format.ts';
 import { type Line, missing, plain, type SpanColumn, span, tableLines } from '../layout.ts';

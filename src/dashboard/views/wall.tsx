@@ -1,7 +1,9 @@
 // Additional lists for a large screen on a wall: why polls fail and for which carriers, the latest stops, the latest changes and
 // their authors. Used by the overview.
 import { Box } from 'ink';
-import type { AuditBody, FailuresBody, StopBody } from '../../api/client/client-bodies.ts';
+import type { AuditBody } from '../../resources/audit.ts';
+import type { FailuresBody } from '../../resources/stats.ts';
+import type { StopBody } from '../../resources/stops.ts';
 import { count, percent, relative } from '../format.ts';
 import { type Line, missing, plain, type Room, type SpanColumn, span, tableLines } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';

@@ -19,27 +19,16 @@ import { ONE_LINE } from '../../domain/plain-text.ts';
 import type { WebhookTester } from '../../engine/alerts/webhook-attempt.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
-import type { AlertRuleReport, ReceiverReport, WebhookTrialReport } from '../../resources/alerts.ts';
+import type {
+  AlertRuleReport,
+  NewAlertRule,
+  ReceiverReport,
+  WebhookTrialReport,
+} from '../../resources/alerts.ts';
 import type { AlertRecords } from '../../store/ports/records/alert-records.ts';
 import type { OperationDeps } from '../deps.ts';
 import { type ExpectedVersion, isWithin, requireVersion, versionOf } from '../requirements.ts';
 import { fitReceiver, type GivenWebhook, receiverReports } from './rule-receivers.ts';
-
-/** The fields of a new rule; omitted fields get defaults. */
-export type NewAlertRule = Omit<
-  AlertRuleFields,
-  'webhookUrl' | 'webhookSecrets' | 'webhookFormat' | 'webhookGrouped' | 'cooldownSeconds'
-> & {
-  readonly webhookUrl?: string | null | undefined;
-  /** One secret, or two with a comma during rotation; null: messages are signed with the keys of the configuration. */
-  readonly webhookSecret?: string | null | undefined;
-  /** null: chosen by the host of the URL. */
-  readonly webhookFormat?: string | null | undefined;
-  /** The same as webhookFormat. */
-  readonly webhookTemplate?: string | null | undefined;
-  readonly webhookGrouped?: boolean | undefined;
-  readonly cooldownSeconds?: number | undefined;
-};
 
 /** Changes of a rule; omitted fields keep their values. */
 type AlertRulePatch = {

@@ -4,7 +4,7 @@
 // A silenced alert is evaluated and kept in the history like any other. If it still fires when the silence ends, its notification
 // is sent then. If it resolves first, no notification is sent for either event. When the firing was already sent, the resolution
 // is always sent.
-import { SILENCE_SECONDS_BOUNDS, type SilenceScope } from '../../domain/alerts/alert-silence.ts';
+import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { dated } from '../../domain/date-of.ts';
 import {
@@ -15,7 +15,7 @@ import {
   sliceOf,
 } from '../../domain/page.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { AlertReport, SilenceReport } from '../../resources/alerts.ts';
+import type { AlertReport, SilenceFields, SilenceReport } from '../../resources/alerts.ts';
 import type {
   AlertHistoryItem,
   AlertRecords,
@@ -89,13 +89,6 @@ async function find(records: AlertRecords, id: number): Promise<AlertHistoryItem
   throw new CardpollError('not_found', 'alert_not_found', `there is no alert ${id}`, {
     hint: '`cardpoll alerts history` shows the ids',
   });
-}
-
-/** The scope of a silence (at least one of three fields), and its duration or end. */
-export interface SilenceFields extends SilenceScope {
-  readonly seconds: number | null;
-  readonly until: Date | null;
-  readonly reason: string;
 }
 
 export class SilenceOperations {

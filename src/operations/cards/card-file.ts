@@ -4,12 +4,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CardImport, IMPORT_FIELDS } from '../../domain/cards/card.ts';
 import type { CardFilter } from '../../domain/cards/card-filter.ts';
 import { csvLine } from '../../domain/cards/csv-line.ts';
+import type { ImportFormat } from '../../resources/cards.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import { CsvReader } from './csv-reader.ts';
 import { IMPORT_COLUMNS, type RowReader } from './import-columns.ts';
 import { NdjsonReader } from './ndjson-reader.ts';
-
-export type ImportFormat = 'csv' | 'ndjson';
 
 /** @param ignored collects the names of unknown columns; null: they are refused. */
 export function rowReader(format: ImportFormat, ignored: Set<string> | null): RowReader {

@@ -4,7 +4,6 @@
 //
 // Columns and defaults are in card-file.ts. Bad rows are reported by line, and the good rows are kept. Importing the same file
 // again changes nothing.
-
 import type { Readable } from 'node:stream';
 import {
   areDoubtful,
@@ -20,28 +19,22 @@ import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { grouped } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { ImportReport } from '../../resources/cards.ts';
+import type { ImportChoices, ImportFormat, ImportReport } from '../../resources/cards.ts';
 import type {
   CardRecords,
   ImportChunkOptions,
   ImportedChunk,
 } from '../../store/ports/records/card-records.ts';
-import { type ImportFormat, rowReader } from './card-file.ts';
+import { rowReader } from './card-file.ts';
 import { FileDecimalMark } from './file-decimal-mark.ts';
 import { type RowReader, toCardImport } from './import-columns.ts';
 import { type ImportLine, readLines } from './import-lines.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
-export interface ImportOptions extends Pick<ImportChunkOptions, 'dryRun' | 'overwriteVerified' | 'month'> {
+export interface ImportOptions extends ImportChoices, Pick<ImportChunkOptions, 'month'> {
   readonly format: ImportFormat;
   /** The current configs, to report which cards they select. */
   readonly matcher: ConfigMatcher;
-  /** Ignores unknown columns; otherwise they are refused. */
-  readonly ignoreColumns?: boolean;
-  /** The import stops before it puts more cards than this over their package; default: no limit. */
-  readonly acceptOverPackage?: number;
-  /** The import stops before it writes doubtful ICCIDs; otherwise it only counts them. */
-  readonly refuseDoubtful?: boolean;
 }
 
 /** Writes the chunks. */

@@ -1,5 +1,4 @@
 // One card in full, lists, import and export. Used by the admin API.
-
 import type { Readable } from 'node:stream';
 import type { Actor } from '../../domain/audit.ts';
 import type { CardFilter } from '../../domain/cards/card-filter.ts';
@@ -8,11 +7,11 @@ import { dateOf } from '../../domain/date-of.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import { messageOf } from '../../platform/errors.ts';
-import type { CardListReport, CardReport, ImportReport } from '../../resources/cards.ts';
+import type { CardListReport, CardReport, ImportFormat, ImportReport } from '../../resources/cards.ts';
 import type { CardRecord } from '../../store/ports/records/card-records.ts';
 import type { OperationDeps } from '../deps.ts';
 import { findCard } from '../requirements.ts';
-import { exportCards, type ImportFormat, jsonLine } from './card-file.ts';
+import { exportCards, jsonLine } from './card-file.ts';
 import { type ChunkWriter, type ImportOptions, importCards } from './card-import.ts';
 import { type CardSchedule, dueMsOf, readCardSchedules } from './card-schedule.ts';
 import type { CardTotal } from './card-total.ts';

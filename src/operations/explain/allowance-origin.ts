@@ -1,6 +1,7 @@
 // Who made the allowance of a card what it is: the import in the audit trail that was under way when it changed. Used by explainer.ts.
 // Only imports change allowances; without one in the trail (a restored database, a change by hand, an entry that was cleaned up) it is
 // not known.
+import type { CardExplanation } from '../../resources/explanation.ts';
 import type { AuditRecord } from '../../store/ports/records/audit-records.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 
@@ -13,19 +14,10 @@ const LONGEST_MS = 24 * 3_600_000;
 const CLOCKS_DIFFER_MS = 5_000;
 const MOST_READ = 100;
 
-interface AllowanceOrigin {
-  /** When the allowance became what it is; with the card, if it never changed. */
-  readonly at: Date;
-  /** Who imported then, without repetition; more than one where imports overlapped. Empty: not known. */
-  readonly importedBy: readonly string[];
-  /** The entry of the import; null: not known, or more than one. */
-  readonly auditId: number | null;
-}
-
 export async function allowanceOriginOf(
   { cards, audit }: Pick<RecordStore, 'cards' | 'audit'>,
   cardId: number,
-): Promise<AllowanceOrigin | null> {
+): Promise<CardExplanation['allowance']> {
   const atMs = await cards.allowanceChangedAt(cardId);
   if (atMs === null) return null;
   const earliest = { fromMs: atMs - LONGEST_MS, toMs: atMs + CLOCKS_DIFFER_MS };

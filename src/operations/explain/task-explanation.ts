@@ -15,7 +15,7 @@ import { noWorkerWords } from '../../health/fleet-faults.ts';
 import { type InterfaceReport, interfaceWords } from '../../health/gateway-report.ts';
 import type { InitProgressFacts } from '../../health/init-progress.ts';
 import { doubtWords } from '../../health/reading-reasons.ts';
-import type { PollingState, TaskExplanation } from '../../resources/explanation.ts';
+import type { TaskExplanation } from '../../resources/explanation.ts';
 import type { PauseReport } from '../../resources/limits.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
@@ -51,7 +51,7 @@ export interface TaskFacts extends CardSchedule {
 }
 
 interface Verdict {
-  readonly state: PollingState;
+  readonly state: TaskExplanation['state'];
   readonly text: string;
   readonly command: string | null;
   readonly wait?: Wait;

@@ -3,7 +3,6 @@
 //
 // A card that several configs match is polled by the config with the highest priority, then the lowest id. Removing or disabling
 // the last config of a task type is allowed: then no card is polled for that type.
-
 import type { Actor } from '../../domain/audit.ts';
 import { notOfferedWords } from '../../domain/gateway-interface.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
@@ -18,7 +17,7 @@ import { presentMetricsOf } from '../../domain/stats/task-metrics.ts';
 import { askPerTaskType, perTaskType, TASKS, type TaskType } from '../../domain/task-type.ts';
 import { grouped } from '../../domain/words.ts';
 import { CardpollError, nullIfUnavailable } from '../../platform/errors.ts';
-import type { ConfigReport } from '../../resources/schedule.ts';
+import type { ConfigReport, NewConfig } from '../../resources/schedule.ts';
 import { waitMsOf } from '../../store/ports/live/fleet-reading.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { OperationDeps } from '../deps.ts';
@@ -30,7 +29,6 @@ import {
   wholeNumberWithin,
 } from '../requirements.ts';
 
-export type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;
 
 type ConfigDeps = Pick<OperationDeps, 'records' | 'live' | 'audit' | 'rateLimits' | 'offers'>;

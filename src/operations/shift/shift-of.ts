@@ -1,6 +1,5 @@
 // Makes the report of a shift from facts: which reasons were one, what imports changed together, how much was polled, and from
 // when on all of it is known. Used by shift.ts. Pure.
-
 import type { MonthCalendar } from '../../domain/cards/month-calendar.ts';
 import { type CleanupConfig, type CleanupTarget, cleanupBounds } from '../../domain/cleanup.ts';
 import { dated, dateOf } from '../../domain/date-of.ts';

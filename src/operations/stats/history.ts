@@ -1,6 +1,5 @@
 // What the live store noted over time: the numbers of the task types, sample by sample; and why polls failed, for which carriers
 // and cards. Used by the admin API and, through it, by the dashboard's charts.
-
 import { dated } from '../../domain/date-of.ts';
 import { percentDown } from '../../domain/numbers.ts';
 import type { FailingCarrier } from '../../domain/results/carrier-polls.ts';
@@ -16,7 +15,7 @@ import {
 import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../../domain/stats/history.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { FailingCard, FailuresWithin, History, TaskFailures } from '../../resources/stats.ts';
+import type { FailuresWithin, History, TaskFailures } from '../../resources/stats.ts';
 import type { NotedFailure } from '../../store/ports/live/poll-stats.ts';
 import type { OperationDeps } from '../deps.ts';
 
@@ -139,6 +138,6 @@ function roundedCarrier(carrier: FailingCarrier): FailingCarrier {
 }
 
 /** Also what is known of a card that has failed before. */
-export function failingCardOf({ failuresInARow, ...failure }: NotedFailure): FailingCard {
+export function failingCardOf({ failuresInARow, ...failure }: NotedFailure): TaskFailures['cards'][number] {
   return { ...dated(failure), attempts: failuresInARow };
 }

@@ -16,14 +16,7 @@ import { gatewayNowOf } from '../../health/gateway-report.ts';
 import { healthOfReasons } from '../../health/health-reasons.ts';
 import type { StopFigures } from '../../health/stop-figures.ts';
 import { SharedReading } from '../../platform/shared-reading.ts';
-import type { StopNumbers } from '../../resources/health.ts';
-import type {
-  FleetCapacity,
-  InstanceReport,
-  Overview,
-  QueueStats,
-  TaskStats,
-} from '../../resources/stats.ts';
+import type { Overview, QueueStats, TaskStats } from '../../resources/stats.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import type { OperationDeps } from '../deps.ts';
@@ -118,12 +111,12 @@ export class StatsOperations {
   }
 }
 
-function fleetCapacity({ capacity, tasks }: Judgement): FleetCapacity {
+function fleetCapacity({ capacity, tasks }: Judgement): Overview['capacity'] {
   const advice = tasks.flatMap(({ advice: { remedy } }) => remedy ?? []);
   return { ...roundedCapacity(capacity), advice: advice.length === 0 ? null : advice.join('; ') };
 }
 
-function instanceReportOf(instance: InstanceInfo): InstanceReport {
+function instanceReportOf(instance: InstanceInfo): Overview['workers'][number] {
   const { instanceId, ownSide, ...rest } = instance;
   const lookUps = instance.cacheHits + instance.cacheMisses;
   return {
@@ -135,7 +128,7 @@ function instanceReportOf(instance: InstanceInfo): InstanceReport {
 }
 
 /** @param figures null: not known. */
-function stopNumbersOf(figures: StopFigures | null): StopNumbers {
+function stopNumbersOf(figures: StopFigures | null): Overview['stops'] {
   return {
     mode: figures?.mode ?? null,
     doneHour: figures?.doneHour ?? null,

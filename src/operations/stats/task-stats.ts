@@ -1,6 +1,5 @@
 // One task type in numbers: the reports for operators, from what health judged (src/health/task-judge.ts). Used by stats.ts.
 // Pure; reads no store and no clock.
-
 import { percentDown, percentileOf, rounded, roundedOrNull } from '../../domain/numbers.ts';
 import type { SchedulePace } from '../../domain/schedule/schedule-pace.ts';
 import { roundedCapacity } from '../../health/capacity.ts';

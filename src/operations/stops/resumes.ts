@@ -6,7 +6,7 @@ import { notOfferedWords, WHOLE_GATEWAY } from '../../domain/gateway-interface.t
 import { MAX_ORDERED_CARDS } from '../../domain/stops/stop.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { ResumePreview, ResumeRunReport } from '../../resources/stops.ts';
+import type { ResumeOrder, ResumePreview, ResumeRunReport } from '../../resources/stops.ts';
 import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resume-records.ts';
 import type { OperationDeps } from '../deps.ts';
 import { type CardList, findCard, requireOffered, wrongCards } from '../requirements.ts';
@@ -20,12 +20,6 @@ interface ResumeCriteria {
   readonly sinceMs: number | null;
   readonly within?: boolean;
   readonly carrierId: number | null;
-}
-
-export interface ResumeOrder {
-  readonly reason: string;
-  /** Whether the cards may be stopped again in the month. */
-  readonly stopAgain: boolean;
 }
 
 type Deps = Pick<OperationDeps, 'live' | 'records' | 'audit' | 'offers' | 'calendar' | 'clock'>;

@@ -1,6 +1,6 @@
 // Alert rules and fired alerts as tables. Used by the alerts commands and the dashboard. Shows the API's values.
-import type { AlertBody, AlertRuleBody } from '../../api/client/client-bodies.ts';
 import { RULE_TYPE_FACTS } from '../../domain/alerts/alert-rule.ts';
+import type { AlertBody, AlertRuleBody } from '../../resources/alerts.ts';
 import { type Cell, exactText, type Style } from '../style.ts';
 import { type ColumnsOf, fieldList, listTable } from '../table.ts';
 

@@ -1,9 +1,10 @@
 // Cards on the screen: one as fields, with all its data or the result of a single poll, and a table of many. Used by the cards
 // and trigger commands.
-import type { CardBody, CardListBody, ExplanationBody } from '../../api/client/client-bodies.ts';
 import { roundedMb } from '../../domain/numbers.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import type { CardBody, CardListBody } from '../../resources/cards.ts';
+import type { ExplanationBody } from '../../resources/explanation.ts';
 import type { Cell, Style } from '../style.ts';
 import { type Column, type Field, listTable, renderFields } from '../table.ts';
 

@@ -1,8 +1,8 @@
 // The effect of a change in the audit trail, in words. Used by commands that change something, the audit command and the
 // dashboard.
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditBody } from '../../api/client/client-bodies.ts';
 import { roundedMb } from '../../domain/numbers.ts';
+import type { AuditBody } from '../../resources/audit.ts';
 
 /** `max_concurrency 100 -> 150`: the fields that differ, or all fields of a created or deleted object. */
 export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {

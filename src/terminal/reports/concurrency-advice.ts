@@ -1,5 +1,5 @@
 // The output of `cardpoll concurrency advise`: the advice of the daemon for each task type. Computes none.
-import type { TaskBody } from '../../api/client/client-bodies.ts';
+import type { TaskBody } from '../../resources/stats.ts';
 import { type Style, sentenceLines } from '../style.ts';
 import { listTable, textOf } from '../table.ts';
 

@@ -1,5 +1,5 @@
 // Polling configs as tables. Used by the configs command and the dashboard. Shows the API's values; computes nothing.
-import type { ConfigBody } from '../../api/client/client-bodies.ts';
+import type { ConfigBody } from '../../resources/schedule.ts';
 import { type Cell, type Style, sentenceLines } from '../style.ts';
 import { type ColumnsOf, renderTable } from '../table.ts';
 

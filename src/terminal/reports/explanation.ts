@@ -1,8 +1,8 @@
 // Why a card is polled or not, as lines: `cardpoll explain` prints them, and the dashboard shows them.
-import type { ExplanationBody } from '../../api/client/client-bodies.ts';
 import { roundedMb } from '../../domain/numbers.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
 import { span } from '../../domain/words.ts';
+import type { ExplanationBody } from '../../resources/explanation.ts';
 import type { Toned } from '../line.ts';
 import { type Colour, INDENT, type Sign, type Style, sentenceLines, signed } from '../style.ts';
 import { type OfEach, offersRealname } from './card-fields.ts';

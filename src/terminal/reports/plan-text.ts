@@ -1,7 +1,7 @@
 // The output of `cardpoll plan`: the verdict, the task types as a table, then the requirements of each part with the origin of
 // the figures. Shows the API's values; computes nothing.
-import type { PlanBody } from '../../api/client/client-bodies.ts';
 import { byteWords, grouped, span } from '../../domain/words.ts';
+import type { PlanBody } from '../../resources/plan.ts';
 import { wordWrap } from '../line.ts';
 import { type Cell, commandLines, digitsOf, type Style, sentenceLines } from '../style.ts';
 import { type Column, renderTable, textOf } from '../table.ts';

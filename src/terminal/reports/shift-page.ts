@@ -1,6 +1,6 @@
 // What `cardpoll report` shows: a shift on one page, or all of it with -o wide; as records one event a line. Shows what the API says.
-import type { ShiftReportBody } from '../../api/client/client-bodies.ts';
 import { countWords, grouped, span } from '../../domain/words.ts';
+import type { ShiftReportBody } from '../../resources/report.ts';
 import { fitted } from '../line.ts';
 import { INDENT, type Style, sentenceLines } from '../style.ts';
 import { textOf } from '../table.ts';

@@ -1,15 +1,10 @@
 // The output of `cardpoll stats`: the fleet at a glance (health with its causes and the helpful commands, in the order of the
 // daemon, then capacity and the task types), and statistics as tables. Shows the API's values; computes nothing.
-
-import type {
-  HealthReasonBody,
-  InitStateBody,
-  OverviewBody,
-  QueueBody,
-  TaskBody,
-} from '../../api/client/client-bodies.ts';
 import { instanceLabel } from '../../domain/instance-id.ts';
 import { plainText } from '../../domain/plain-text.ts';
+import type { HealthReasonBody } from '../../resources/health.ts';
+import type { InitStateBody } from '../../resources/schedule.ts';
+import type { OverviewBody, QueueBody, TaskBody } from '../../resources/stats.ts';
 import { calmWords, capacityFacts, type Fact, fleetFacts, numbersOf } from '../fleet-lines.ts';
 import { wordWrap } from '../line.ts';
 import {

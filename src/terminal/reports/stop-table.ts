@@ -1,5 +1,5 @@
 // The stops of cards as a table. Used by `cardpoll stops` and the dashboard. Shows the API's values.
-import type { StopBody } from '../../api/client/client-bodies.ts';
+import type { StopBody } from '../../resources/stops.ts';
 import type { Colour, Style } from '../style.ts';
 import type { ColumnsOf } from '../table.ts';
 

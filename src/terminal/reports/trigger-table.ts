@@ -1,5 +1,5 @@
 // Manual triggers as a table. Used by the trigger commands and the dashboard. Shows the API's values.
-import type { TriggerBody } from '../../api/client/client-bodies.ts';
+import type { TriggerBody } from '../../resources/triggers.ts';
 import type { Colour } from '../style.ts';
 import type { ColumnsOf } from '../table.ts';
 

@@ -3,9 +3,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiClient } from '../../../src/api/client/client.ts';
-import type { AlertRuleRequest } from '../../../src/api/client/client-bodies.ts';
 import { ANSWER_WITHIN_MS } from '../../../src/api/server.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import type { AlertRuleRequest } from '../../../src/resources/alerts.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { BreakableLink } from '../../support/breakable-link.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';

@@ -2,8 +2,8 @@
 import { chmodSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AlertBody, AlertRuleBody } from '../../../src/api/client/client-bodies.ts';
 import { recommendedAlerts } from '../../../src/domain/alerts/recommended-alerts.ts';
+import type { AlertBody, AlertRuleBody } from '../../../src/resources/alerts.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 

@@ -1,13 +1,9 @@
 // What a daemon answers, as the contract has it. Shared by the tests of the command line.
-import type {
-  CardBody,
-  ConfigBody,
-  InitStateBody,
-  OverviewBody,
-  TaskBody,
-} from '../../../src/api/client/client-bodies.ts';
 import { perTaskType, type TaskType } from '../../../src/domain/task-type.ts';
 import { toWire } from '../../../src/platform/snake-keys.ts';
+import type { CardBody } from '../../../src/resources/cards.ts';
+import type { ConfigBody, InitStateBody } from '../../../src/resources/schedule.ts';
+import type { OverviewBody, TaskBody } from '../../../src/resources/stats.ts';
 import { card } from '../../support/cards.ts';
 
 const CAPACITY = {

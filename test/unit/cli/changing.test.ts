@@ -2,9 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ConfigBody, TaskBody } from '../../../src/api/client/client-bodies.ts';
 import type { Launchers } from '../../../src/cli/launchers.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
+import type { ConfigBody } from '../../../src/resources/schedule.ts';
+import type { TaskBody } from '../../../src/resources/stats.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CONFIG, INIT_STATE, OVERVIEW, task } from './bodies.ts';

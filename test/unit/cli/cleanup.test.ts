@@ -1,6 +1,6 @@
 // `cardpoll cleanup run`: asks with the plan, follows the run, and prints the result.
 import { describe, expect, it } from 'vitest';
-import type { CleanupPreviewBody, CleanupProgressBody } from '../../../src/api/client/client-bodies.ts';
+import type { CleanupPreviewBody, CleanupProgressBody } from '../../../src/resources/cleanup.ts';
 import { cli, daemonThatSays, json, type SeenRequest } from './cli-under-test.ts';
 
 const PREVIEW: CleanupPreviewBody = {

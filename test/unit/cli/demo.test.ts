@@ -1,7 +1,7 @@
 import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
-import type { OverviewBody } from '../../../src/api/client/client-bodies.ts';
 import { statusLine } from '../../../src/cli/commands/demo.ts';
+import type { OverviewBody } from '../../../src/resources/stats.ts';
 import { Style } from '../../../src/terminal/style.ts';
 import { OVERVIEW } from './bodies.ts';
 

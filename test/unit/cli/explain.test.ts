@@ -1,7 +1,7 @@
 // `cardpoll explain` and `cards show -v`: what they print, for people and for programs.
 import { expect, it } from 'vitest';
-import type { ExplanationBody } from '../../../src/api/client/client-bodies.ts';
 import { perTaskType } from '../../../src/domain/task-type.ts';
+import type { ExplanationBody } from '../../../src/resources/explanation.ts';
 import { CARD } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 

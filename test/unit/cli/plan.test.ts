@@ -1,6 +1,6 @@
 // `cardpoll plan`: what it asks, and how the answer looks.
 import { expect, it } from 'vitest';
-import type { PlanBody } from '../../../src/api/client/client-bodies.ts';
+import type { PlanBody } from '../../../src/resources/plan.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const task = (task_type: PlanBody['tasks'][number]['task_type']): PlanBody['tasks'][number] => ({

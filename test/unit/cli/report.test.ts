@@ -1,6 +1,6 @@
 // `cardpoll report`: what it asks the daemon, and a night on one page.
 import { describe, expect, it } from 'vitest';
-import type { ShiftReportBody } from '../../../src/api/client/client-bodies.ts';
+import type { ShiftReportBody } from '../../../src/resources/report.ts';
 import { widthOf } from '../../../src/terminal/width.ts';
 import { type CliOptions, cli, daemonThatSays, json } from './cli-under-test.ts';
 

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { TriggerBody } from '../../../src/api/client/client-bodies.ts';
 import { Interruption } from '../../../src/cli/command.ts';
+import type { TriggerBody } from '../../../src/resources/triggers.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { CARD } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';

@@ -1,5 +1,4 @@
 // docs/contract.md, "Fields", names every field of the reports it documents, and no other.
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

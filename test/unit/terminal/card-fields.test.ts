@@ -1,6 +1,6 @@
 // Every field of a card is shown: a field that is added to the report must not be forgotten here.
 import { describe, expect, it } from 'vitest';
-import type { CardBody } from '../../../src/api/client/client-bodies.ts';
+import type { CardBody } from '../../../src/resources/cards.ts';
 import { CARD } from '../cli/bodies.ts';
 import { cli, daemonThatSays, json } from '../cli/cli-under-test.ts';
 

@@ -1,5 +1,4 @@
 // `cardpoll alerts rules`: list, show, create, update and delete alert rules.
-import type { AlertRuleBody, AlertRuleRequest } from '../../../api/client/client-bodies.ts';
 import { duration, fraction, oneOf, text } from '../../../config/kinds.ts';
 import {
   COMPARISONS,
@@ -14,6 +13,7 @@ import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { span } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_OK } from '../../../platform/exit-codes.ts';
+import type { AlertRuleBody, AlertRuleRequest } from '../../../resources/alerts.ts';
 import { conditionText, ruleFields, ruleTable } from '../../../terminal/reports/alert-tables.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import {

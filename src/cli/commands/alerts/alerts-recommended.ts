@@ -1,10 +1,10 @@
 // `cardpoll alerts recommended`: the recommended rules (operations interface, section 2.3), and which of them a fleet has. A rule
 // counts as present by its name, so an operator's changes are kept; only a missing webhook is added.
 import type { ApiClient } from '../../../api/client/client.ts';
-import type { AlertRuleBody } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
 import { recommendedAlerts } from '../../../domain/alerts/recommended-alerts.ts';
 import { EXIT_OK } from '../../../platform/exit-codes.ts';
+import type { AlertRuleBody } from '../../../resources/alerts.ts';
 import { conditionText } from '../../../terminal/reports/alert-tables.ts';
 import { listTable, ofItems } from '../../../terminal/table.ts';
 import { ask } from '../../ask.ts';

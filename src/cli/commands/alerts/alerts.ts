@@ -1,8 +1,6 @@
 // `cardpoll alerts`: fired alerts and the actions on them: history, ack, redeliver, silences that suppress notifications for a
 // time, and a test of a webhook before any alert fires. The other files of this folder have the subcommands about rules.
-
 import type { ApiClient } from '../../../api/client/client.ts';
-import type { AlertReceiverBody, SilenceBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
 import { ALERT_STATES, RULE_TYPES } from '../../../domain/alerts/alert-rule.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../../../domain/alerts/alert-silence.ts';
@@ -12,6 +10,7 @@ import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { span } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
+import type { AlertReceiverBody, SilenceBody, WebhookTrialBody } from '../../../resources/alerts.ts';
 import { alertColumns } from '../../../terminal/reports/alert-tables.ts';
 import { fieldList, listTable, ofGone, ofOne } from '../../../terminal/table.ts';
 import { ask, pageOptions, showAnswer, showList, showPages, showUnlessOver, unlessOver } from '../../ask.ts';

@@ -2,8 +2,6 @@
 // are saved, and the command asks before it puts running cards over their package or writes doubtful ICCIDs. Standard input can
 // be read only once, so there is no preview; the daemon stops such an import instead. Ctrl-C ends the file after the current row,
 // so that the daemon can still report which cards it has kept.
-
-import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
 import { DOUBTFUL_ICCIDS, TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
@@ -11,6 +9,7 @@ import { plainText } from '../../../domain/plain-text.ts';
 import { cardCount, countWords, grouped } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_BAD_DATA, EXIT_OK } from '../../../platform/exit-codes.ts';
+import type { ImportBody, ImportQuery } from '../../../resources/cards.ts';
 import { fieldList } from '../../../terminal/table.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { STANDARD_INPUT, sendLines } from '../../import-source.ts';

@@ -1,8 +1,6 @@
 // `cardpoll cards`: shows, stops and resumes one card; lists and exports cards in id order, one page or all of them.
 // cards-import.ts imports cards.
-
 import type { ApiClient } from '../../../api/client/client.ts';
-import type { CardListBody, CardQuery, OrderedStopBody } from '../../../api/client/client-bodies.ts';
 import { integer, oneOf, text } from '../../../config/kinds.ts';
 import { FILTER_FIELDS } from '../../../domain/cards/card-filter.ts';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
@@ -10,6 +8,8 @@ import { LIST_LIMIT_BOUNDS } from '../../../domain/page.ts';
 import { cardCount } from '../../../domain/words.ts';
 import { EXIT_OK } from '../../../platform/exit-codes.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
+import type { CardListBody, CardQuery } from '../../../resources/cards.ts';
+import type { OrderedStopBody } from '../../../resources/stops.ts';
 import { cardFields, cardTable } from '../../../terminal/reports/card-fields.ts';
 import type { Style } from '../../../terminal/style.ts';
 import { fieldList } from '../../../terminal/table.ts';

@@ -1,6 +1,6 @@
 // `cardpoll explain`: why a card is polled or not. `cards show -v` prints the same.
-import type { ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
+import type { ExplanationBody } from '../../../resources/explanation.ts';
 import { explanationParts } from '../../../terminal/reports/explanation.ts';
 import type { Style } from '../../../terminal/style.ts';
 import { paintedLines, recordLine } from '../../../terminal/table.ts';

@@ -1,12 +1,10 @@
 // The preview of a file before its import: saves the cards that the file would change, and asks before the import puts running
 // cards over their package or writes doubtful ICCIDs. Used by cards-import.ts. The preview reads the whole file, as the import
 // does after it.
-
 import { randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import { stateHome } from '../../../config/load-config.ts';
 import { acceptedAfter, areDoubtful } from '../../../domain/cards/card.ts';
 import { csvLine } from '../../../domain/cards/csv-line.ts';
@@ -14,6 +12,7 @@ import { plainText } from '../../../domain/plain-text.ts';
 import { cardCount, grouped } from '../../../domain/words.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
 import { shellWord } from '../../../platform/shell-word.ts';
+import type { ImportBody, ImportQuery } from '../../../resources/cards.ts';
 import type { CommandContext, Io } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
 import { sendLines } from '../../import-source.ts';

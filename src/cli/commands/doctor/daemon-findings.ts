@@ -1,10 +1,10 @@
 // Findings about a daemon: whether it answers, accepts the token and has this version, and the health of its fleet. Used by the
 // doctor command. The daemon itself writes the sentences about the fleet.
-import type { OverviewBody } from '../../../api/client/client-bodies.ts';
 import { type Finding, failed, ok, reasonFindings, warning } from '../../../domain/finding.ts';
 import { observedWords } from '../../../domain/stops/stop.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { VERSION } from '../../../platform/version.ts';
+import type { OverviewBody } from '../../../resources/stats.ts';
 import { ask } from '../../ask.ts';
 import type { CommandContext } from '../../command.ts';
 

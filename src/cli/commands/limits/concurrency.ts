@@ -1,10 +1,10 @@
 // `cardpoll concurrency`: limits per task type, the limits in force, and advice (output/reports/concurrency-advice.ts).
-import type { ConcurrencyBody, ResetBody } from '../../../api/client/client-bodies.ts';
 import { resetChange } from '../../../changes/limits.ts';
 import { planLines } from '../../../changes/planned-change.ts';
 import { integer, oneOf } from '../../../config/kinds.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import type { ConcurrencyBody, ResetBody } from '../../../resources/limits.ts';
 import { adviceFor, adviceText } from '../../../terminal/reports/concurrency-advice.ts';
 import { listTable, ofItems, ofOne } from '../../../terminal/table.ts';
 import { ask, showAnswer } from '../../ask.ts';

@@ -1,6 +1,5 @@
 // Asks before a change demands far more polls than are possible, or sends the gateway far more calls: a new limit, and a polling
 // config that is created, changed or enabled. Compares demand and capacity.
-import type { ConfigBody, TaskBody } from '../../../api/client/client-bodies.ts';
 import { ASSUMED_MS, BACKLOG, isFarOver, perSecondAt, pollRate, roomText } from '../../../changes/demand.ts';
 import { limitChange, starves } from '../../../changes/limits.ts';
 import { planLines } from '../../../changes/planned-change.ts';
@@ -8,6 +7,8 @@ import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.
 import type { TaskType } from '../../../domain/task-type.ts';
 import { cardCount, grouped, span } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import type { ConfigBody } from '../../../resources/schedule.ts';
+import type { TaskBody } from '../../../resources/stats.ts';
 import { selectionText } from '../../../terminal/reports/config-tables.ts';
 import { ask } from '../../ask.ts';
 import type { CommandContext } from '../../command.ts';

@@ -1,5 +1,4 @@
 // `cardpoll maintenance`: windows, planned ahead, in which task types are not polled.
-import type { MaintenanceBody } from '../../../api/client/client-bodies.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
 import { loadTimeZone } from '../../../config/load-config.ts';
 import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
@@ -13,6 +12,7 @@ import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { span } from '../../../domain/words.ts';
 import { Zone } from '../../../log-search/time/zone.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import type { MaintenanceBody } from '../../../resources/limits.ts';
 import { listTable, ofGone, ofOne } from '../../../terminal/table.ts';
 import { ask, showAnswer, showList } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';

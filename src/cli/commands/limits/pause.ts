@@ -1,7 +1,5 @@
 // `cardpoll pause` and `cardpoll resume`: pause polling, for example during gateway maintenance, and resume it. A pause of all task
 // types is fleet-wide, so it asks first.
-
-import type { PauseBody } from '../../../api/client/client-bodies.ts';
 import { pauseChange, pauseText, replacedBy } from '../../../changes/limits.ts';
 import { planLines } from '../../../changes/planned-change.ts';
 import { duration, oneOf, text } from '../../../config/kinds.ts';
@@ -16,6 +14,7 @@ import { plainText } from '../../../domain/plain-text.ts';
 import { span } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_OK } from '../../../platform/exit-codes.ts';
+import type { PauseBody } from '../../../resources/limits.ts';
 import { listTable, ofItems } from '../../../terminal/table.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand } from '../../command.ts';

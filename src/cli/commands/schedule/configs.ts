@@ -1,6 +1,4 @@
 // `cardpoll configs`: which cards are polled, and how often.
-
-import type { ConfigBody, ConfigRequest } from '../../../api/client/client-bodies.ts';
 import { switchChange } from '../../../changes/configs.ts';
 import { planLines } from '../../../changes/planned-change.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
@@ -15,6 +13,7 @@ import {
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { cardCount, span } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import type { ConfigBody, ConfigRequest } from '../../../resources/schedule.ts';
 import { configTable, selectionText } from '../../../terminal/reports/config-tables.ts';
 import { enabledWord } from '../../../terminal/style.ts';
 import { ofGone, ofOne } from '../../../terminal/table.ts';
@@ -59,7 +58,7 @@ const list = defineCommand({
     }),
 });
 
-async function update(context: CommandContext, before: ConfigBody, patch: Partial<ConfigRequest>) {
+async function update(context: CommandContext, before: ConfigBody, patch: ConfigRequest) {
   const answer = await ask(context, 'changing the polling config', (client) =>
     client.updateConfig(before.id, patch),
   );
@@ -228,7 +227,7 @@ function configOptions<const Required extends boolean>(required: Required) {
   ] as const;
 }
 
-function requestOf(options: OptionsOf<typeof SET_OPTIONS>): Partial<ConfigRequest> {
+function requestOf(options: OptionsOf<typeof SET_OPTIONS>): ConfigRequest {
   const { name, task, cards, carrierId, allCarriers, intervalSeconds, priority } = options;
   return {
     ...(name === undefined ? {} : { name }),

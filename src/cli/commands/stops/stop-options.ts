@@ -1,8 +1,8 @@
 // Arguments and options that commands about stops share: which cards, since when, and why.
-import type { ResumeOrderBody } from '../../../api/client/client-bodies.ts';
 import { formed, integer, type Kind, refuse } from '../../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { isReason, REASON_RULE } from '../../../domain/stops/stop.ts';
+import type { ResumeOrderBody } from '../../../resources/stops.ts';
 import { ask } from '../../ask.ts';
 import type { ArgumentSpec, CommandContext, OptionSpec } from '../../command.ts';
 import { PAST_TIME } from '../../past-time.ts';

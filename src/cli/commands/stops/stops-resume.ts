@@ -1,19 +1,18 @@
 // `cardpoll stops resume`: resumes stopped cards: a list, those that cardpoll stopped since a time, or those that are now within
 // their package; `stops runs`: the progress of these runs, and how to cancel one. `cardpoll cards resume` shows its run in the
 // same way.
-
-import type {
-  ResumeOrderBody,
-  ResumePreviewBody,
-  ResumeRunBody,
-  ResumeSelectionBody,
-} from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
 import { plainText } from '../../../domain/plain-text.ts';
 import { cardCount } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
+import type {
+  ResumeOrderBody,
+  ResumePreviewBody,
+  ResumeRunBody,
+  ResumeSelectionBody,
+} from '../../../resources/stops.ts';
 import type { Colour } from '../../../terminal/style.ts';
 import { fieldList, listTable } from '../../../terminal/table.ts';
 import { ask, showList, showUnlessOver } from '../../ask.ts';

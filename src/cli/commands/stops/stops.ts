@@ -1,6 +1,5 @@
 // `cardpoll stops`: lists the stops of cards; `stops mode`: shows and sets whether cards over their package are stopped.
 // The other subcommands are in the other files of this folder.
-import type { StopModeBody } from '../../../api/client/client-bodies.ts';
 import { planLines } from '../../../changes/planned-change.ts';
 import { stopModeChange } from '../../../changes/stops.ts';
 import { oneOf } from '../../../config/kinds.ts';
@@ -10,6 +9,7 @@ import { monthTurnAhead } from '../../../domain/cards/month-end.ts';
 import { STOP_FILTERS, STOP_MODES, type StopMode } from '../../../domain/stops/stop.ts';
 import { Zone } from '../../../log-search/time/zone.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import type { StopModeBody } from '../../../resources/stops.ts';
 import { monthEndText } from '../../../terminal/fleet-lines.ts';
 import { stopColumns } from '../../../terminal/reports/stop-table.ts';
 import { type Field, fieldList, listTable } from '../../../terminal/table.ts';

@@ -1,7 +1,5 @@
 // `cardpoll trigger list`, `status` and `cancel`: shows manual triggers, many as a table, one as fields; with --wait, after
 // it has finished.
-
-import type { CancelledTriggersBody, TriggerBody } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { oneOf, text } from '../../../config/kinds.ts';
 import { EARLY_COUNTED } from '../../../domain/manual-trigger.ts';
@@ -9,6 +7,7 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { cardCount, grouped } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
+import type { CancelledTriggersBody, TriggerBody } from '../../../resources/triggers.ts';
 import { TRIGGER_COLOURS, triggerColumns } from '../../../terminal/reports/trigger-table.ts';
 import type { Style } from '../../../terminal/style.ts';
 import { type Field, type FieldsOf, fieldList, listTable, renderFields } from '../../../terminal/table.ts';

@@ -1,14 +1,13 @@
 // `cardpoll trigger`: `single`, `batch` and `by-condition` poll cards now; trigger-progress.ts lists, follows and cancels
 // triggers.
-
 import { readFile } from 'node:fs/promises';
-import type { BatchBody, TriggerBody } from '../../../api/client/client-bodies.ts';
 import { integer, listOf, oneOf, parseOr, text } from '../../../config/kinds.ts';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { cardCount } from '../../../domain/words.ts';
 import { CardpollError, unreadableText } from '../../../platform/errors.ts';
 import { EXIT_NEGATIVE } from '../../../platform/exit-codes.ts';
+import type { BatchBody, TriggerBody } from '../../../resources/triggers.ts';
 import { answerFields, failureFields } from '../../../terminal/reports/card-fields.ts';
 import { someIds } from '../../../terminal/style.ts';
 import type { FieldsOf } from '../../../terminal/table.ts';

@@ -1,6 +1,5 @@
 // Why a card is or is not polled, at the operations: what is looked up about it, and that it is looked up for that card and
 // that task type. What is made of it is test/unit/operations/explain/task-explanation.test.ts.
-
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';

@@ -2,10 +2,11 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { CARD_DEFAULTS, IMPORT_FIELDS, RowProblem } from '../../../../src/domain/cards/card.ts';
-import { exportCards, type ImportFormat, rowReader } from '../../../../src/operations/cards/card-file.ts';
+import { exportCards, rowReader } from '../../../../src/operations/cards/card-file.ts';
 import { type RawRow, toCardImport } from '../../../../src/operations/cards/import-columns.ts';
 import { readLines } from '../../../../src/operations/cards/import-lines.ts';
 import { snakeCase } from '../../../../src/platform/snake-keys.ts';
+import type { ImportFormat } from '../../../../src/resources/cards.ts';
 
 const ICCID = '89860000000000000001';
 
