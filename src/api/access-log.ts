@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Actor } from '../domain/audit.ts';
 import { VERSION } from '../platform/version.ts';
-import { VERSION_HEADER } from './client/endpoints.ts';
+import { VERSION_HEADER } from '../resources/endpoints.ts';
 
 const REQUEST_ID = 'x-request-id';
 const WELL_FORMED = /^[\w.:-]{1,128}$/;

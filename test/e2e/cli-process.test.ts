@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { VERSION_HEADER } from '../../src/api/client/endpoints.ts';
+import { VERSION_HEADER } from '../../src/resources/endpoints.ts';
 import { freePort } from '../support/free-port.ts';
 import { runCli, spawnCli, waitFor } from '../support/processes.ts';
 

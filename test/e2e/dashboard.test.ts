@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { VERSION_HEADER } from '../../src/api/client/endpoints.ts';
+import { VERSION_HEADER } from '../../src/resources/endpoints.ts';
 import { cliHere } from '../support/cli-here.ts';
 import { Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';

@@ -25,12 +25,13 @@ const MAY_IMPORT = table(`
   store redis    -> store ports, domain, platform
   store memory   -> store ports, domain, platform
   resources      -> domain, platform
+  endpoints      -> type of resources, domain, platform
   gateway        -> domain, platform
   health         -> store ports, domain, platform
   engine         -> health, store ports, gateway, domain, platform, type of config
   operations     -> health, store ports, domain, platform, type of engine, type of resources
-  api client     -> type of resources, domain, platform
-  api            -> api client, operations, resources, health, domain, platform
+  api client     -> endpoints, type of resources, domain, platform
+  api            -> endpoints, resources, operations, health, domain, platform
   changes        -> type of api client, type of resources, terminal, domain, platform
   dashboard      -> api client, type of resources, changes, terminal, config, domain, platform
   log-search     -> domain, platform
@@ -44,6 +45,7 @@ const MAY_IMPORT = table(`
 const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^store\/(ports|sql|postgres|pglite|redis|memory)\//, 'store $1'],
   [/^api\/client\//, 'api client'],
+  [/^resources\/endpoints\.ts$/, 'endpoints'],
   [
     /^(domain|platform|config|gateway|health|engine|operations|resources|api|changes|dashboard|log-search|terminal|cli)\//,
     '$1',
@@ -227,6 +229,9 @@ describe('the rules themselves', () => {
     expect(cli("import { s } from '../api/server.ts';")).toHaveLength(1);
     expect(cli("import type { S } from '../resources/stats.ts';")).toEqual([]);
     expect(cli("import { s } from '../resources/stats.ts';")).toHaveLength(1);
+    expect(
+      wrongImports(sourceFile('resources/endpoints.ts', "import { s } from './stats.ts';")),
+    ).toHaveLength(1);
   });
 
   it('see a file in no layer', () => {

@@ -9,8 +9,8 @@ import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { objectIn } from '../../platform/json.ts';
 import { linesOf } from '../../platform/lines.ts';
+import { VERSION_HEADER } from '../../resources/endpoints.ts';
 import { endedEarly, errorOfAnswer, notCardpoll, tooSlow, unreachable } from './client-errors.ts';
-import { VERSION_HEADER } from './endpoints.ts';
 
 export interface Answer<Body> {
   readonly body: Body;

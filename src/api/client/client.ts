@@ -2,9 +2,9 @@
 // Answers keep the body exactly as it was sent. client-calls.ts makes the calls.
 import type { Readable } from 'node:stream';
 import type { CardQuery, ImportBody, ImportFormat, ImportQuery } from '../../resources/cards.ts';
+import { ENDPOINTS, type Endpoint, FILE_ENDPOINTS, LEAST_MS } from '../../resources/endpoints.ts';
 import { type Answer, ApiCalls, type ApiClientOptions, type Call } from './client-calls.ts';
 import { endedEarly, errorOfAnswer } from './client-errors.ts';
-import { ENDPOINTS, type Endpoint, FILE_ENDPOINTS, LEAST_MS } from './endpoints.ts';
 
 type Method<Called> =
   Called extends Endpoint<infer Body, infer Args> ? (...args: Args) => Promise<Answer<Body>> : never;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
 import type { UndoOperations } from '../../operations/undo.ts';
 import { auditItem, undoReport } from '../../resources/audit.ts';
-import { ENDPOINTS } from '../client/endpoints.ts';
+import { ENDPOINTS } from '../../resources/endpoints.ts';
 import { answersOf, onPage, pageOf, pageQuery, type Serve } from '../schemas/answers.ts';
 import { idOf, instant, queryYesOrNo } from '../schemas/fields.ts';
 

@@ -11,7 +11,7 @@ import type { CardOperations } from '../../operations/cards/cards.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import { type ImportFormat, importReport } from '../../resources/cards.ts';
-import { FILE_ENDPOINTS } from '../client/endpoints.ts';
+import { FILE_ENDPOINTS } from '../../resources/endpoints.ts';
 import { problemOf } from '../problem.ts';
 import { answersOf, serveOn, textOf } from '../schemas/answers.ts';
 import { queryNumber, queryYesOrNo } from '../schemas/fields.ts';

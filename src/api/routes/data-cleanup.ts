@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { type CleanupOperations, retentionVersion } from '../../operations/cleanup.ts';
 import { cleanupPreview, cleanupProgress, retention } from '../../resources/cleanup.ts';
-import { ENDPOINTS } from '../client/endpoints.ts';
+import { ENDPOINTS } from '../../resources/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, pageOf, pageQuery, paginate, type Serve } from '../schemas/answers.ts';

@@ -25,7 +25,7 @@ import {
   silenceReport,
   webhookTrialReport,
 } from '../../resources/alerts.ts';
-import { ENDPOINTS } from '../client/endpoints.ts';
+import { ENDPOINTS } from '../../resources/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, itemsOf, onPage, pageOf, pageQuery, type Serve } from '../schemas/answers.ts';
 import {

@@ -7,8 +7,8 @@ import {
   PRIORITY_BOUNDS,
 } from '../../domain/schedule/polling-config.ts';
 import { type ConfigOperations, type ConfigPatch, configVersion } from '../../operations/schedule/configs.ts';
+import { ENDPOINTS } from '../../resources/endpoints.ts';
 import { configReport } from '../../resources/schedule.ts';
-import { ENDPOINTS } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, pageOf, pageQuery, paginate, type Serve } from '../schemas/answers.ts';
 import { body, idOf, line, oneOf, taskType, wholeNumber } from '../schemas/fields.ts';

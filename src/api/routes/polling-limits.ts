@@ -12,8 +12,8 @@ import { MAINTENANCE_SECONDS_BOUNDS } from '../../domain/schedule/maintenance.ts
 import { type ConcurrencyOperations, limitVersion } from '../../operations/limits/concurrency.ts';
 import type { MaintenanceOperations } from '../../operations/limits/maintenance.ts';
 import type { PauseOperations } from '../../operations/limits/pauses.ts';
+import { ENDPOINTS } from '../../resources/endpoints.ts';
 import { concurrencyLimit, maintenanceReport, pauseReport, slotReset } from '../../resources/limits.ts';
-import { ENDPOINTS } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, itemsOf, pageOf, pageQuery, paginate, type Serve } from '../schemas/answers.ts';
 import { body, idOf, instant, oneOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';

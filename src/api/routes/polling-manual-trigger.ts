@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import type { TriggerOperations } from '../../operations/triggers.ts';
+import { ENDPOINTS } from '../../resources/endpoints.ts';
 import { batchReport, cancelledTriggers, selectionCount, triggerReport } from '../../resources/triggers.ts';
-import { ENDPOINTS } from '../client/endpoints.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, onPage, pageOf, pageQuery, type Serve } from '../schemas/answers.ts';
 import { body, listOfCards, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';

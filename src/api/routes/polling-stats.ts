@@ -7,6 +7,7 @@ import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { PLANNED_CARDS_BOUNDS, planOf } from '../../operations/plan/plan.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { ENDPOINTS } from '../../resources/endpoints.ts';
 import { plan } from '../../resources/plan.ts';
 import { initState } from '../../resources/schedule.ts';
 import {
@@ -17,7 +18,6 @@ import {
   taskFailures,
   taskStats,
 } from '../../resources/stats.ts';
-import { ENDPOINTS } from '../client/endpoints.ts';
 import { PacedReads } from '../guard/expensive-reads.ts';
 import { answersOf, itemsOf, type Serve } from '../schemas/answers.ts';
 import { instant, queryNumber } from '../schemas/fields.ts';

@@ -1,8 +1,8 @@
 // GET /api/admin/report: the events of a period, and what is open now, for the hand-over from one operator to the next.
 import { z } from 'zod';
 import type { ShiftOperations } from '../../operations/shift/shift.ts';
+import { ENDPOINTS } from '../../resources/endpoints.ts';
 import { shiftReport } from '../../resources/report.ts';
-import { ENDPOINTS } from '../client/endpoints.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, type Serve } from '../schemas/answers.ts';
 import { instant } from '../schemas/fields.ts';

@@ -12,6 +12,7 @@ import {
 } from '../../domain/stops/stop.ts';
 import type { ResumeOperations } from '../../operations/stops/resumes.ts';
 import { modeVersion, type StopOperations } from '../../operations/stops/stops.ts';
+import { ENDPOINTS, type Endpoint } from '../../resources/endpoints.ts';
 import type { ResumePreviewBody, ResumeRunBody } from '../../resources/stops.ts';
 import {
   dismissReport,
@@ -22,7 +23,6 @@ import {
   stopModeReport,
   stopReport,
 } from '../../resources/stops.ts';
-import { ENDPOINTS, type Endpoint } from '../client/endpoints.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, itemsOf, onPage, pageOf, pageQuery, type Serve, wireSchema } from '../schemas/answers.ts';
 import {

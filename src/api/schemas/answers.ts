@@ -22,8 +22,8 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import { z } from 'zod';
 import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
 import { type CamelKeys, camelKeys, snakeCase, toWire, type Wire } from '../../platform/snake-keys.ts';
+import type { Endpoint } from '../../resources/endpoints.ts';
 import { REPORT_NAMES, type ReportOf } from '../../resources/schema.ts';
-import type { Endpoint } from '../client/endpoints.ts';
 import { queryNumber } from './fields.ts';
 
 declare module 'fastify' {

@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { VERSION_HEADER } from '../../../src/api/client/endpoints.ts';
 import type { Io } from '../../../src/cli/command.ts';
 import type { Launchers } from '../../../src/cli/launchers.ts';
 import { run } from '../../../src/cli/run.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { VERSION } from '../../../src/platform/version.ts';
+import { VERSION_HEADER } from '../../../src/resources/endpoints.ts';
 
 export const NOW = Date.parse('2026-11-21T10:00:00Z');
 

@@ -1,8 +1,8 @@
 // What goes wrong ends as one line on stderr and the exit code of its kind.
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { VERSION_HEADER } from '../../../src/api/client/endpoints.ts';
 import { VERSION } from '../../../src/platform/version.ts';
+import { VERSION_HEADER } from '../../../src/resources/endpoints.ts';
 import { freePort } from '../../support/free-port.ts';
 import { OVERVIEW } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';

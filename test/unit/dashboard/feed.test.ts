@@ -4,7 +4,6 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { type ApiClient, apiClient } from '../../../src/api/client/client.ts';
-import { VERSION_HEADER } from '../../../src/api/client/endpoints.ts';
 import { cleanupChange } from '../../../src/changes/cleanup.ts';
 import { intervalChange, switchChange } from '../../../src/changes/configs.ts';
 import { limitChange, pauseChange, resetChange, resumeChange } from '../../../src/changes/limits.ts';
@@ -14,6 +13,7 @@ import { SnapshotFeed, type Wish } from '../../../src/dashboard/snapshot-feed.ts
 import type { Event, Proposal } from '../../../src/dashboard/state.ts';
 import { decisionQuestion, modeQuestion, releaseAllQuestion } from '../../../src/dashboard/stop-questions.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { VERSION_HEADER } from '../../../src/resources/endpoints.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CONFIG } from '../cli/bodies.ts';
 import { CALM, HISTORY, STOP, stopsBody, TRIGGER, troubledState } from './states.ts';

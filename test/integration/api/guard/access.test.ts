@@ -1,7 +1,7 @@
 // Who may call what, and what the access log says about it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VERSION_HEADER } from '../../../../src/api/client/endpoints.ts';
 import { VERSION } from '../../../../src/platform/version.ts';
+import { VERSION_HEADER } from '../../../../src/resources/endpoints.ts';
 import { type ApiUnderTest, startApi } from '../../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { waitFor } from '../../../support/wait-for.ts';

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { apiClient } from '../../../../src/api/client/client.ts';
-import { VERSION_HEADER } from '../../../../src/api/client/endpoints.ts';
+import { VERSION_HEADER } from '../../../../src/resources/endpoints.ts';
 
 interface Seen {
   readonly method: string | undefined;

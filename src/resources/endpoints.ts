@@ -1,23 +1,23 @@
 // Every endpoint of the admin API, declared once: method, path, the report of its answer and the arguments of a request. The server
 // serves them (serve in api/routes), and the client makes a method of each. Imports only types, because commands must start
 // quickly.
-import type { Actor } from '../../domain/audit.ts';
-import type { StopMode } from '../../domain/stops/stop.ts';
-import type { TaskType } from '../../domain/task-type.ts';
-import type { Wire } from '../../platform/snake-keys.ts';
-import type * as alerts from '../../resources/alerts.ts';
-import type * as audit from '../../resources/audit.ts';
-import type * as cards from '../../resources/cards.ts';
-import type * as cleanup from '../../resources/cleanup.ts';
-import type * as explanation from '../../resources/explanation.ts';
-import type * as limits from '../../resources/limits.ts';
-import type * as plan from '../../resources/plan.ts';
-import type * as report from '../../resources/report.ts';
-import type * as schedule from '../../resources/schedule.ts';
-import type { ItemsBody, PageBody, TimeQuery } from '../../resources/schema.ts';
-import type * as stats from '../../resources/stats.ts';
-import type * as stops from '../../resources/stops.ts';
-import type * as triggers from '../../resources/triggers.ts';
+import type { Actor } from '../domain/audit.ts';
+import type { StopMode } from '../domain/stops/stop.ts';
+import type { TaskType } from '../domain/task-type.ts';
+import type { Wire } from '../platform/snake-keys.ts';
+import type * as alerts from './alerts.ts';
+import type * as audit from './audit.ts';
+import type * as cards from './cards.ts';
+import type * as cleanup from './cleanup.ts';
+import type * as explanation from './explanation.ts';
+import type * as limits from './limits.ts';
+import type * as plan from './plan.ts';
+import type * as report from './report.ts';
+import type * as schedule from './schedule.ts';
+import type { ItemsBody, PageBody, TimeQuery } from './schema.ts';
+import type * as stats from './stats.ts';
+import type * as stops from './stops.ts';
+import type * as triggers from './triggers.ts';
 
 /** In every answer of the server: identifies cardpoll and its version. */
 export const VERSION_HEADER = 'cardpoll-version';
