@@ -104,7 +104,12 @@ export function traceOf({ taskType, carrierId, startsAtMs, endsAtMs, reason, by 
 
 const PAUSE_ID = 'maintenance ';
 
-/** The id of the pause that a window of the whole fleet is. @returns the window's id; null: the pause is no window. */
+/** The id of the pause that a window is. */
+export function pauseOfWindow(id: number): string {
+  return `${PAUSE_ID}${id}`;
+}
+
+/** @returns the id of the window that a pause is; null: it is none. */
 export function windowOfPause(pauseId: string | null): number | null {
   return pauseId?.startsWith(PAUSE_ID) === true ? Number(pauseId.slice(PAUSE_ID.length)) : null;
 }

@@ -4,7 +4,7 @@ import { dated } from '../../domain/date-of.ts';
 import { leastIntervalSeconds } from '../../domain/limits/rate-limit.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { roundedMb } from '../../domain/numbers.ts';
-import { type MaintenanceWindow, maintenanceOf } from '../../domain/schedule/maintenance.ts';
+import { type MaintenanceWindow, maintenanceOf, pauseOfWindow } from '../../domain/schedule/maintenance.ts';
 import type { HoldReason, StopState } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
 import { spanWords } from '../../domain/words.ts';
@@ -24,7 +24,7 @@ import type { CardStop, RunsOver } from '../../store/ports/records/stop-records.
 import { readCardSchedules } from '../cards/card-schedule.ts';
 import type { CardOperations } from '../cards/cards.ts';
 import type { OperationDeps } from '../deps.ts';
-import type { PauseOperations } from '../limits/pauses.ts';
+import { type PauseOperations, pauseReport } from '../limits/pauses.ts';
 import { findCard } from '../requirements.ts';
 import { failingCardOf } from '../stats/history.ts';
 import { allowanceOriginOf } from './allowance-origin.ts';
@@ -172,9 +172,9 @@ async function readSurroundings(card: CardRecord, deps: ExplainerDeps) {
 
 /** To a card of the carrier a window of it is a pause. */
 function pauseOfCarrier(window: MaintenanceWindow, taskType: TaskType): PauseReport {
-  const { id: maintenanceId, reason, by, startsAtMs, endsAtMs } = window;
-  const [since, until] = [new Date(startsAtMs), new Date(endsAtMs)];
-  return { taskType, source: 'operator', reason, by, since, until, maintenanceId };
+  const { reason, by, startsAtMs: sinceMs, endsAtMs: untilMs } = window;
+  const id = pauseOfWindow(window.id);
+  return pauseReport({ taskType, source: 'operator', reason, by, id, sinceMs, untilMs });
 }
 
 /** Breakers that are open on every polling instance: while one instance has it closed, the card may be polled there. */

@@ -34,8 +34,8 @@ export class PauseOperations {
   async pause(actor: Actor, { taskType, seconds, reason }: OperatorPause): Promise<PauseReport[]> {
     const types = typesOf(taskType);
     const present = await this.#ofOperators(types);
-    const since = new Date(Math.round(await this.deps.live.now()));
-    const until = new Date(since.getTime() + seconds * 1_000);
+    const sinceMs = Math.round(await this.deps.live.now());
+    const untilMs = sinceMs + seconds * 1_000;
     const pauses = await this.deps.audit.change(actor, async ({ configs }, note) => {
       await configs.pause(types, { seconds, reason, by: actor.name });
       note({
@@ -45,10 +45,9 @@ export class PauseOperations {
         after: { seconds, reason },
       });
       const { name: by } = actor;
-      return types.map((type) => ({
-        ...{ taskType: type, source: 'operator' as const, reason, by, since, until },
-        maintenanceId: null,
-      }));
+      return types.map((type) =>
+        pauseReport({ taskType: type, source: 'operator', reason, by, id: null, sinceMs, untilMs }),
+      );
     });
     await afterRecord(() => bringIntoForce(this.deps, types));
     return pauses;
@@ -87,10 +86,9 @@ export class PauseOperations {
       const { pause } = record[taskType];
       if (pause === null || inForce.some((one) => one.taskType === taskType)) return [];
       const { id, reason, by, leftMs, lastsMs } = pause;
-      const maintenanceId = windowOfPause(id);
       const untilMs = nowMs + leftMs;
-      const times = { since: new Date(untilMs - lastsMs), until: new Date(untilMs) };
-      return [{ taskType, source: 'operator' as const, reason, by, ...times, maintenanceId }];
+      const sinceMs = untilMs - lastsMs;
+      return pauseReport({ taskType, source: 'operator', reason, by, id, sinceMs, untilMs });
     });
     return inOrder([...inForce.filter((one) => types.includes(one.taskType)), ...lost]);
   }
@@ -101,7 +99,11 @@ function typesOf(taskType: Pausable): readonly TaskType[] {
 }
 
 export function pauseReports(pauses: readonly Pause[]): PauseReport[] {
-  return inOrder(pauses.map(({ id, ...pause }) => ({ ...dated(pause), maintenanceId: windowOfPause(id) })));
+  return inOrder(pauses.map(pauseReport));
+}
+
+export function pauseReport({ id, ...pause }: Pause): PauseReport {
+  return { ...dated(pause), maintenanceId: windowOfPause(id) };
 }
 
 function inMaintenance({ maintenanceId: id, taskType, until }: PauseReport): CardpollError {
