@@ -1,12 +1,12 @@
 // What processor time this process gets: measured on the real event loop, by what it does to it.
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { OwnLoad } from '../../../../src/engine/stats/own-load.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
-const load = new OwnLoad();
-afterEach(() => load.stop());
-
 it('nothing is known at first, then timers that are late and a busy process show', async () => {
+  // A reading a second after the start would show figures.
+  const load = new OwnLoad();
+  onTestFinished(() => load.stop());
   expect(load.read()).toEqual({ loopDelayMs: null, cpuPercent: null, machinePercent: null });
   const [began, used] = [performance.now(), process.cpuUsage()];
   // Blocks the event loop for most of the time, as too much work does.
