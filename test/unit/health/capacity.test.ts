@@ -8,7 +8,6 @@ import {
   capacityOf,
   fleetCapacityOf,
   paceShareOf,
-  paceShortWords,
 } from '../../../src/health/capacity.ts';
 import type { PaceLimit } from '../../../src/store/ports/live/pace.ts';
 
@@ -177,9 +176,6 @@ describe('the share of the rate limits', () => {
     const batched = { perSecond: 1_000, cardsPerCall: 50, ofPerSecond: 60 };
     expect(paceShareOf('carddata', [ALL], demand, cardsPerCall)).toEqual(batched);
     expect(paceShareOf('package', [ALL], demand, cardsPerCall)?.perSecond).toBe(29);
-    expect(paceShortWords(batched, 5_000, 10)).toBe(
-      '20 calls of 50 cards a second (of 60) allow 50,000 cards every 50 s; configured: 10 s',
-    );
   });
 
   it('is what polls wait for, if a limit says so', () => {
@@ -193,21 +189,6 @@ describe('the share of the rate limits', () => {
   it('is said in the unit in which a slow limit shows', () => {
     const hourly = { ...FLOW, perSecond: 10 / 3_600, granted: 9, waiting: ['carddata'] } as const;
     expect(awaitedWords([hourly], 'carddata')).toBe('calls wait for the rate limit of 10 an hour');
-    expect(paceShortWords({ perSecond: 5 / 60, cardsPerCall: 1, ofPerSecond: 2 }, 1, 60)).toBe(
-      '5 calls a minute (of 120) allow 60 cards every 12 min; configured: 60 s',
-    );
-  });
-
-  it('is said in cards and intervals', () => {
-    const words = paceShortWords(
-      { perSecond: 200, cardsPerCall: 1, ofPerSecond: 200 },
-      10_000_000 / 1_800,
-      1_800,
-    );
-    expect(words).toBe('200 calls a second allow 10,000,000 cards every 14 h; configured: 30 min');
-    expect(paceShortWords({ perSecond: 20, cardsPerCall: 1, ofPerSecond: 60 }, 100, 60)).toBe(
-      '20 calls a second (of 60) allow 6,000 cards every 5 min; configured: 60 s',
-    );
   });
 
   it('bounds the capacity', () => {

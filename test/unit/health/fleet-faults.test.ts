@@ -29,12 +29,9 @@ it('a certificate is warned of in its last fourteen days, by the one that ends f
       nowMs,
     );
   expect([seen(), seen(null, 15), seen(0), seen(-1)]).toEqual([[], [], [], []]);
-  expect(seen(null, 13, 400)).toMatchObject([
-    {
-      ...{ code: 'certificate_expires', severity: 'warning' },
-      text: expect.stringMatching(/expires in 13 d, on 2026-12-03T00:00:00.000Z: ask/),
-    },
-  ]);
+  const [reason] = seen(null, 13, 400);
+  expect(reason).toMatchObject({ code: 'certificate_expires', severity: 'warning' });
+  expect(reason?.text).toMatch(/\b13 d\b.*\b2026-12-03T00:00:00.000Z/);
 });
 
 it('is none for an embedded store, which has the clock of this machine', async () => {

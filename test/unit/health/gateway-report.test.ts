@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { BreakerReport } from '../../../src/domain/limits/breaker.ts';
 import type { PollHold } from '../../../src/domain/schedule/poll-hold.ts';
 import {
-  breakerWords,
   gatewayReportOf,
   heldBackBy,
   heldFollowUpsOf,
@@ -70,19 +69,6 @@ it('holds a task type back where its own interface is held back, or the whole ga
   expect(heldInterfacesOf('realname', report([breaker({ interface: 'gateway' })]))).toMatchObject([
     { interface: 'gateway' },
   ]);
-});
-
-it.each([
-  ['open', 'login', 'the login to the gateway fails'],
-  ['open', 'name', 'the name of the gateway is not found'],
-  ['open', 'refused', 'the gateway refuses connections'],
-  ['open', 'http', 'interface flow is dead'],
-  ['open', null, 'interface flow is dead'],
-  ['half_open', 'login', 'interface flow is recovering'],
-] as const)('says what fails: %s, %s', (state, kind, words) => {
-  expect(breakerWords(ofFlow([breaker({ state, kind })]) as NonNullable<ReturnType<typeof ofFlow>>)).toBe(
-    words,
-  );
 });
 
 it('names how calls fail for most workers, and for which where it is not all', () => {

@@ -1,5 +1,6 @@
 // When the heartbeat for those who watch from outside may be sent: the fleet polls its cards as configured.
 import { expect, it } from 'vitest';
+import { NOT_IN_FORCE } from '../../../src/domain/limits/in-force.ts';
 import type { TaskType } from '../../../src/domain/task-type.ts';
 import { brokenPromise } from '../../../src/health/verdicts.ts';
 
@@ -58,7 +59,7 @@ it('is not known while the database does not answer', () => {
 it('is broken while what is of record is not in force, also in the first minute', () => {
   const tasks = [task(), task({ inForce: false })];
   for (const instances of [[ago(1)], [ago(3_600)]]) {
-    expect(broken({ tasks, instances })).toMatch(/limits and pauses are not in force/);
+    expect(broken({ tasks, instances })).toBe(NOT_IN_FORCE);
   }
 });
 

@@ -2,51 +2,23 @@ import { describe, expect, it } from 'vitest';
 import type { UsageMonth } from '../../../src/domain/cards/usage-month.ts';
 import { doubtWords, type ReadingCounts, readingReasons } from '../../../src/health/reading-reasons.ts';
 import type { StatsReading } from '../../../src/store/ports/live/poll-stats.ts';
+import { inNumbers, READINGS } from '../../support/judged-facts.ts';
 
-const reasons = (over: Partial<ReadingCounts>) =>
-  readingReasons({
-    total: 2_000,
-    seconds: 300,
-    implausible: 0,
-    counters: 0,
-    fallen: 0,
-    stillMinutes: null,
-    stopMode: 'enforce',
-    ...over,
-  });
+const reasons = (over: Partial<ReadingCounts>) => readingReasons({ ...READINGS, ...over });
+const said = (over: Partial<ReadingCounts>) => reasons(over).map(inNumbers);
 
 it('readings that do not grow are a warning, unless they fell', () => {
-  expect(reasons({ stillMinutes: 12 })).toEqual([
-    {
-      code: 'readings_dead',
-      severity: 'warning',
-      text:
-        'no reading has grown for 12 min, and at this hour of the last days readings did (2,000 in the last 5 min): ' +
-        'the gateway may answer with old usage, and no card that goes over its package is found; compare some with the carrier',
-      command: 'cardpoll gateway try --interface flow',
-    },
+  expect(said({ stillMinutes: 12 })).toEqual(['readings_dead warning 12 2,000 5']);
+  expect(said({ stillMinutes: 12, counters: 300, fallen: 300 })).toEqual([
+    'readings_dead alert 300 300 5 100',
   ]);
-  expect(reasons({ stillMinutes: 12, counters: 300, fallen: 300 })).toMatchObject([{ severity: 'alert' }]);
 });
 
 describe('readings that fell, and stay there', () => {
-  it('are an alert when they are more than half of those of cards that had used something', () => {
-    expect(reasons({ counters: 300, fallen: 300 })).toEqual([
-      {
-        code: 'readings_dead',
-        severity: 'alert',
-        text:
-          '300 of 300 readings of the last 5 min show less than half of what their cards had used (100 %), not for the first time: ' +
-          'the usage of these cards is not known any more, and none that goes over its package is stopped; compare some with the carrier',
-        command: 'cardpoll gateway try --interface flow',
-      },
-    ]);
-  });
-
-  it('are a warning when they are a fifth: one carrier', () => {
-    expect(reasons({ counters: 300, fallen: 61 })).toMatchObject([
-      { code: 'readings_dead', severity: 'warning' },
-    ]);
+  it('are a warning when they are a fifth, one carrier, and an alert when they are more than half', () => {
+    expect(said({ counters: 300, fallen: 61 })).toEqual(['readings_dead warning 61 300 5 20.3']);
+    expect(said({ counters: 300, fallen: 150 })).toEqual(['readings_dead warning 150 300 5 50']);
+    expect(said({ counters: 300, fallen: 151 })).toEqual(['readings_dead alert 151 300 5 50.3']);
   });
 
   it.each([
@@ -58,21 +30,9 @@ describe('readings that fell, and stay there', () => {
 });
 
 describe('readings that are not believed', () => {
-  it('are a warning, with figures and the command that keeps them from stopping cards', () => {
-    expect(reasons({ implausible: 1_000 })).toEqual([
-      {
-        code: 'implausible_readings',
-        severity: 'warning',
-        text:
-          '1,000 of 2,000 readings of the last 5 min were not believed (50 %): they grew by more than a card can ' +
-          'transfer, and count nothing; compare some with the carrier, and check the unit of the gateway profile',
-        command: "cardpoll stops mode observe --reason 'readings are not believed'",
-      },
-    ]);
-  });
-
-  it('are an alert when they are more than half', () => {
-    expect(reasons({ implausible: 1_001 })).toMatchObject([{ severity: 'alert' }]);
+  it('are a warning, with figures, and an alert when they are more than half', () => {
+    expect(said({ implausible: 1_000 })).toEqual(['implausible_readings warning 1,000 2,000 5 50']);
+    expect(said({ implausible: 1_001 })).toEqual(['implausible_readings alert 1,001 2,000 5 50']);
   });
 
   it('are checked in the profile when stops are only observed', () => {

@@ -1,6 +1,7 @@
 // What the doctor says of the fleet in two stores that answer: instances, counts, rings, alert rules, cleanup, health.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
+import { noWorkerWords } from '../../../../src/health/fleet-faults.ts';
 import { fleetFindings } from '../../../../src/operations/doctor/fleet.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import { ruleFields } from '../../../support/alert-rules.ts';
@@ -118,7 +119,7 @@ describe('a fleet', () => {
     expect(await look()).toContainEqual({
       check: 'no_worker',
       status: 'failed',
-      detail: 'no instance polls: none with the role worker is alive',
+      detail: noWorkerWords(null).text,
       hint: null,
       command: 'cardpoll daemon --roles worker',
     });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { nextDueAt, stepsOf } from '../../../../src/domain/schedule/phase.ts';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
+import { noWorkerWords } from '../../../../src/health/fleet-faults.ts';
 import { type TaskFacts, taskExplanationOf } from '../../../../src/operations/explain/task-explanation.ts';
 import type { RingState } from '../../../../src/store/ports/live/rings.ts';
 import type { CardPlace } from '../../../../src/store/ports/live/work-queue.ts';
@@ -491,7 +492,7 @@ describe('the sentences about a card', () => {
       { pauses: [{ ...PAUSE, since: new Date(NOW), until: new Date(NOW + 9_000) }] },
     ],
     ['interface flow is held back', { breakers: [{ ...BREAKER, ...unsaid }] }],
-    ['no instance polls: none with the role worker is alive', { workers: 0 }],
+    [noWorkerWords(null).text, { workers: 0 }],
     [
       'failed 2 times in a row: next try in 1 s',
       { place: place({ failuresInARow: 2, retry: { atMs: NOW + 1, before: 0 } }) },

@@ -6,6 +6,7 @@ import * as reports from '../../../../src/operations/stats/task-stats.ts';
 import type { QueueStats } from '../../../../src/resources/stats.ts';
 import { readingOf } from '../../../../src/store/ports/live/fleet-reading.ts';
 import type { RingState } from '../../../../src/store/ports/live/rings.ts';
+import { inNumbers } from '../../../support/judged-facts.ts';
 
 const NOW_MS = 1_800_000_000_000;
 
@@ -210,10 +211,10 @@ describe('taskStatsOf', () => {
     const carriers = new Map([[7, { polls: 40, failed: 30 }]]);
     const stats = taskStatsOf(queue, reading(570, 430, 0, carriers, [], { held: 400, timeout: 30 }), FREE);
     expect(stats).toMatchObject({ held: 400, successRate: 95 });
-    expect(stats.healthReasons.map(({ severity, text }) => [severity, text])).toEqual([
-      ['warning', 'carrier 7: 75 % fail: far more than of the other carriers'],
-      ['warning', '95 % of polls succeed; failures: timeout 30'],
-      ['warning', '40 % of polls could not make their call in time: cardpoll held them back'],
+    expect(stats.healthReasons.map(inNumbers)).toEqual([
+      'carrier_failing warning 7 75',
+      'success_rate warning 95 30',
+      'polls_held warning 40',
     ]);
     const none = taskStatsOf(queue, reading(0, 300, 0, new Map(), [], { held: 300 }), FREE);
     expect(none).toMatchObject({
@@ -230,10 +231,7 @@ describe('taskStatsOf', () => {
   it('names the carrier that fails far more than the others', () => {
     const carriers = new Map([[7, { polls: 100, failed: 96 }]]);
     const { healthReasons } = taskStatsOf(queue, reading(800, 200, 60_000, carriers), FREE);
-    expect(healthReasons.map(({ text }) => text)).toEqual([
-      'carrier 7: 96 % fail: far more than of the other carriers',
-      '80 % of polls succeed',
-    ]);
+    expect(healthReasons.map(inNumbers)).toEqual(['carrier_failing alert 7 96', 'success_rate alert 80']);
   });
 
   it('reports what holds the type back', () => {
@@ -242,15 +240,13 @@ describe('taskStatsOf', () => {
         id: null,
         sinceMs: 0,
         source: 'gateway',
-        by: 'worker-1',
+        by: 'worker',
         reason: 'HTTP 429',
         untilMs: 30_000,
       } as const),
     };
-    expect(taskStatsOf(queue, reading(10, 0, 100), { ...FREE, pauses: [pause] })).toMatchObject({
-      health: 'alert',
-      healthReasons: [{ code: 'paused', text: 'paused for 30s more by worker-1: HTTP 429' }],
-    });
+    const { health, healthReasons } = taskStatsOf(queue, reading(10, 0, 100), { ...FREE, pauses: [pause] });
+    expect([health, ...healthReasons.map(inNumbers)]).toEqual(['alert', 'paused alert 30 429']);
   });
 
   it('compares what the schedule asks for with what the limit lets through', () => {
@@ -318,13 +314,9 @@ describe('taskStatsOf', () => {
     const rings = [ring({ members: 6_400 })];
     const short = queueOf(rings, { inFlight: 7 });
     const { healthReasons } = taskStatsOf(short, reading(10, 0, 1_000, new Map(), rings), FREE);
-    expect(healthReasons).toMatchObject([
-      {
-        code: 'concurrency_usage',
-        severity: 'alert',
-        text: '100 % of the limit is in use, and the queue grows',
-      },
-      { code: 'overloaded' },
+    expect(healthReasons.map(inNumbers)).toEqual([
+      'concurrency_usage alert 100',
+      'overloaded warning 50 1.6',
     ]);
   });
 
@@ -348,10 +340,10 @@ describe('taskStatsOf', () => {
       capacity: { capacityPerSecond: 2.33 },
       advice: { verdict: 'keep', maxConcurrency: 7 },
     });
-    expect(slow.healthReasons.map(({ text }) => text)).toEqual([
-      'the gateway takes 3.0 s a call, usually 0.02 s: less load would not help',
-      '50 % of polls succeed; failures: http 200',
-      'a poll takes 3000 ms on average',
+    expect(slow.healthReasons.map(inNumbers)).toEqual([
+      'gateway_slow warning 3.0 0.02',
+      'success_rate alert 50 200',
+      'avg_duration alert 3000',
     ]);
   });
 
@@ -380,16 +372,14 @@ describe('taskStatsOf', () => {
 
   it('ends what the last minutes show as soon as the last polls cannot be of the same', () => {
     const polls = (over: Partial<Polls>): Polls => ({ ...reading(0, 0, 0).stats.window, ...over });
-    const texts = (five: Partial<Polls>, succeeded: number) =>
+    const said = (five: Partial<Polls>, succeeded: number) =>
       taskStatsOf(queue, readingNow(polls(five), polls({ succeeded, seconds: 20 })), FREE).healthReasons.map(
-        ({ text }) => text,
+        inNumbers,
       );
     // Ten polls of a gateway that fails every second call do not all succeed, those of one that fails every fourth may.
-    expect(texts({ succeeded: 50, failed: 50 }, 10)).toEqual([]);
-    expect(texts({ succeeded: 75, failed: 25 }, 10)).toEqual([
-      '75 % of polls succeed in 5 min, 100 % in the last 20 s',
-    ]);
-    expect(texts({ succeeded: 75, failed: 25 }, 25)).toEqual([]);
+    expect(said({ succeeded: 50, failed: 50 }, 10)).toEqual([]);
+    expect(said({ succeeded: 75, failed: 25 }, 10)).toEqual(['success_rate alert 75 5 100 20']);
+    expect(said({ succeeded: 75, failed: 25 }, 25)).toEqual([]);
   });
 
   it('ends what was slow when the last polls are not, and does not take few slow ones for slowness', () => {
