@@ -1,6 +1,6 @@
 // The state of the gateway for the whole fleet. Each instance has its own breakers and reports the open ones with its heartbeat;
-// this file combines them, and names in a few words what holds a task type back. Used by the judge, by statistics and explain,
-// and by the capacity, which cannot be computed meanwhile. Pure.
+// this file combines them, derives reasons for health-reasons.ts, and names in a few words what holds a task type back. Used by the
+// judge, by statistics and explain, and by the capacity, which cannot be computed meanwhile. Pure.
 import { dateOf } from '../domain/date-of.ts';
 import { type FaultKind, faultWords, type GatewayFault } from '../domain/gateway-fault.ts';
 import { FOLLOW_UP_INTERFACES, INTERFACE_NAMES, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
@@ -9,7 +9,9 @@ import type { BreakerState } from '../domain/limits/breaker.ts';
 import { percentDown, roundedOrNull, sum } from '../domain/numbers.ts';
 import { HOLD_WORDS } from '../domain/schedule/poll-hold.ts';
 import { TASKS, type TaskType } from '../domain/task-type.ts';
+import { countWords } from '../domain/words.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
+import type { Cause } from './reason.ts';
 
 /** resources/health.ts documents the fields. */
 export interface InterfaceReport {
@@ -161,7 +163,45 @@ export function heldByAll(
   return first === undefined || holds.includes(undefined) ? null : (HOLD_WORDS[first] ?? null);
 }
 
-export function breakerWords(held: Breaker): string {
+type HeldInterface = Pick<
+  InterfaceReport,
+  'interface' | 'breaker' | 'reason' | 'kind' | 'since' | 'instances'
+>;
+
+export interface BreakerInputs {
+  /** Of the interfaces this task type calls and of the whole gateway. */
+  readonly breakers: readonly HeldInterface[];
+  /** Of the interfaces that only some of its polls call: the others go on. */
+  readonly followUps: readonly HeldInterface[];
+  /** See cutOffFrom. */
+  readonly cutOff: ReadonlyMap<string, readonly string[]>;
+  /** The polls of the last seconds. */
+  readonly present: { readonly successRate: number | null; readonly seconds: number };
+  readonly nowMs: number;
+}
+
+export function breakerReasons({ breakers, followUps, cutOff, present, nowMs }: BreakerInputs): Cause[] {
+  // That others do not hold it back may only say that they call nothing. The second witness is polls that succeeded since.
+  const isAnswered = ({ since }: HeldInterface) =>
+    (present.successRate ?? 0) > 0 && since !== null && nowMs - since.getTime() >= 1_000 * present.seconds;
+  return [...breakers, ...followUps].map((held) => {
+    const ids = breakers.includes(held) && isAnswered(held) ? cutOff.get(held.interface) : undefined;
+    const because = held.reason === null ? '' : `: ${held.reason}`;
+    if (ids !== undefined) {
+      const text = `${ids.join(', ')} cannot use ${interfaceWords(held)}, and polls of other workers succeed${because}`;
+      return { code: 'instance_cut_off', severity: 'warning', text, command: 'cardpoll stats instances' };
+    }
+    return {
+      code: 'breaker_open',
+      severity: held.breaker === 'open' && breakers.includes(held) ? 'alert' : 'warning',
+      text: `${breakerWords(held)} for ${countWords(held.instances, 'instance')}${because}`,
+      command: 'cardpoll doctor',
+      kind: held.kind ?? null,
+    };
+  });
+}
+
+function breakerWords(held: Breaker): string {
   const words = held.breaker === 'open' ? faultWords(held.kind) : null;
   return words ?? `${interfaceWords(held)} is ${held.breaker === 'open' ? 'dead' : 'recovering'}`;
 }

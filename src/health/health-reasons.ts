@@ -21,14 +21,15 @@ import { percentDown } from '../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
 import { type CarrierCards, cardsOfCarriers } from '../domain/schedule/card-counts.ts';
 import { windowOfPause } from '../domain/schedule/maintenance.ts';
+import type { SchedulePace } from '../domain/schedule/schedule-pace.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { cardCount, countWords, span, spanWords } from '../domain/words.ts';
-import type { Pause } from '../store/ports/live/work-queue.ts';
+import type { LimitRecord, Pause, QueueCounts } from '../store/ports/live/work-queue.ts';
 import type { LimitAdvice } from './advisor.ts';
-import { type PaceNeed, paceShortText } from './capacity.ts';
+import { type Capacity, type PaceNeed, paceShortText } from './capacity.ts';
 import { easedAfterPause } from './explains.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
-import { breakerWords, type InterfaceReport, interfaceWords, type PresentFault } from './gateway-report.ts';
+import { type BreakerInputs, breakerReasons, type PresentFault } from './gateway-report.ts';
 import { type LatencyInputs, latencyReasons } from './latency-reasons.ts';
 import { doubtReasons, type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import type { Cause, HealthReason } from './reason.ts';
@@ -45,61 +46,50 @@ type ReasonsSince = ReadonlyMap<string, number>;
 
 type ReasonedPause = Pick<Pause, 'id' | 'source' | 'by' | 'reason' | 'sinceMs' | 'untilMs'>;
 
-type HeldInterface = Pick<
-  InterfaceReport,
-  'interface' | 'breaker' | 'reason' | 'kind' | 'since' | 'instances'
->;
+/** What the judge knows of a task type besides its own numbers. */
+export interface TaskSurroundings extends Omit<BreakerInputs, 'present'>, Pick<PaceNeed, 'paceShare'> {
+  /** null: not known, or a task type that stops no cards. */
+  readonly stops: StopFigures | null;
+  /** How calls fail to get through to the gateway; absent: they do. */
+  readonly fault?: PresentFault | null;
+  readonly pauses: readonly ReasonedPause[];
+  /** After a pause; null or absent: what is late has another cause. */
+  readonly catching?: CatchingUp | null;
+  /** Every instance started less than a minute ago. */
+  readonly starting: boolean;
+  readonly since: ReasonsSince;
+  /** Carriers with cards that no enabled config of the task type selects; absent: not known. */
+  readonly unselected?: readonly CarrierCards[];
+  /** Carriers of which many cards have a counter in doubt; absent: not known, or the task type reads no usage. */
+  readonly inDoubt?: readonly CarrierCards[];
+}
 
-export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyInputs, 'grows'> {
+export interface TaskHealthInputs
+  extends TaskSurroundings,
+    BreakerInputs,
+    HealthInputs,
+    PaceNeed,
+    Omit<LatencyInputs, 'grows'>,
+    Pick<QueueCounts, 'due' | 'waitedMs' | 'inFlight' | 'inForce'>,
+    Pick<SchedulePace, 'achievedIntervalSeconds'>,
+    Pick<Capacity, 'drainSeconds'> {
   readonly taskType: TaskType;
-  readonly due: number;
-  /** How long the first of the due cards has been due, milliseconds. */
-  readonly waitedMs: number;
-  readonly inFlight: number;
   /** Polls that ended in the last ten to twenty seconds. */
   readonly recentPolls: number;
   /** `reason`: why the limit in force is below the configured one, with figures; null: it is not, or that is unknown. */
-  readonly limit: (LatencyInputs['limit'] & { readonly reason: string | null }) | null;
-  readonly achievedIntervalSeconds: number | null;
-  /** null: not known, or a task type that stops no cards. */
-  readonly stops: StopFigures | null;
+  readonly limit: (LatencyInputs['limit'] & Pick<LimitRecord, 'reason'>) | null;
   readonly readings: ReadingCounts;
   /** Polls of the last seconds, or of five minutes where these are few, and those of them that cardpoll itself held back. */
   readonly polls: number;
   readonly held: number;
   /** How far back they go. */
   readonly judgedSeconds: number;
-  /** The last seconds, which they may be. */
-  readonly present: { readonly successRate: number | null; readonly seconds: number };
-  /** How calls fail to get through to the gateway; absent: they do. */
-  readonly fault?: PresentFault | null;
   /** The failed ones of these without the held ones: kind of failure -> count. */
   readonly failedBy: Readonly<Record<string, number>>;
   /** Carriers that fail far more than the others, the worst first. */
   readonly outlyingCarriers: readonly FailingCarrier[];
-  /** Seconds until the backlog is gone; null: never, or not known yet. */
-  readonly drainSeconds: number | null;
   /** Of advisor.ts; its remedy is null while the limit meets the demand. */
   readonly advice: LimitAdvice;
-  /** Limits and pauses of record are in force. */
-  readonly inForce: boolean;
-  readonly pauses: readonly ReasonedPause[];
-  /** After a pause; null or absent: what is late has another cause. */
-  readonly catching?: CatchingUp | null;
-  readonly nowMs: number;
-  /** Every instance started less than a minute ago. */
-  readonly starting: boolean;
-  /** Of the interfaces this task type calls and of the whole gateway. */
-  readonly breakers: readonly HeldInterface[];
-  /** Of the interfaces that only some of its polls call: the others go on. */
-  readonly followUps: readonly HeldInterface[];
-  /** Workers that do not reach what others call, by interface. */
-  readonly cutOff: ReadonlyMap<string, readonly string[]>;
-  readonly since: ReasonsSince;
-  /** Carriers with cards that no enabled config of the task type selects; absent: not known. */
-  readonly unselected?: readonly CarrierCards[];
-  /** Carriers of which many cards have a counter in doubt; absent: not known, or the task type reads no usage. */
-  readonly inDoubt?: readonly CarrierCards[];
 }
 
 /** Rings are often behind for moments. Above these ratios they miss the configured interval. */
@@ -210,27 +200,6 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
       severity: source === 'operator' ? 'warning' : 'alert',
       text: `${what} ${since}for ${left} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
       command: window === null ? `cardpoll resume ${taskType}` : `cardpoll maintenance cancel ${window}`,
-    };
-  });
-}
-
-function breakerReasons({ breakers, followUps, cutOff, present, nowMs }: TaskHealthInputs): Cause[] {
-  // That others do not hold it back may only say that they call nothing. The second witness is polls that succeeded since.
-  const isAnswered = ({ since }: HeldInterface) =>
-    (present.successRate ?? 0) > 0 && since !== null && nowMs - since.getTime() >= 1_000 * present.seconds;
-  return [...breakers, ...followUps].map((held) => {
-    const ids = breakers.includes(held) && isAnswered(held) ? cutOff.get(held.interface) : undefined;
-    const because = held.reason === null ? '' : `: ${held.reason}`;
-    if (ids !== undefined) {
-      const text = `${ids.join(', ')} cannot use ${interfaceWords(held)}, and polls of other workers succeed${because}`;
-      return { code: 'instance_cut_off', severity: 'warning', text, command: 'cardpoll stats instances' };
-    }
-    return {
-      code: 'breaker_open',
-      severity: held.breaker === 'open' && breakers.includes(held) ? 'alert' : 'warning',
-      text: `${breakerWords(held)} for ${countWords(held.instances, 'instance')}${because}`,
-      command: 'cardpoll doctor',
-      kind: held.kind ?? null,
     };
   });
 }

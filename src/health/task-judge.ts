@@ -15,44 +15,27 @@ import type { LimitRecord, QueueCounts } from '../store/ports/live/work-queue.ts
 import { adviceOn } from './advisor.ts';
 import { capacityOf } from './capacity.ts';
 import { heldBackBy } from './gateway-report.ts';
-import { type TaskHealthInputs, taskReasons } from './health-reasons.ts';
+import { type TaskHealthInputs, type TaskSurroundings, taskReasons } from './health-reasons.ts';
 
 /** Counts of one task type with the durable limit where none is in force yet. */
 export type LimitedCounts = QueueCounts & { readonly taskType: TaskType; readonly maxConcurrency: number };
 type LimitedReading = TaskReading & { readonly counts: LimitedCounts };
 
-/** Facts about a task type in addition to its own numbers. */
-type TaskSurroundings = Pick<
-  TaskHealthInputs,
-  | 'pauses'
-  | 'catching'
-  | 'nowMs'
-  | 'starting'
-  | 'breakers'
-  | 'followUps'
-  | 'stops'
-  | 'paceShare'
-  | 'since'
-  | 'unselected'
-  | 'inDoubt'
-  | 'cutOff'
-  | 'fault'
-> &
-  Pick<TaskHealthInputs['readings'], 'stopMode'> & {
-    readonly instances: Parameters<typeof heldBackBy>[1] & Parameters<typeof isOwnSideWell>[0];
-    /** Carriers of which no card is polled now. */
-    readonly maintained: readonly number[];
-    /** What the leader knows about its limit; null: nothing yet. */
-    readonly limit: LimitRecord | null;
-    /** Of usage; null: not known, or the task type reads none. */
-    readonly growth: GrowthHistory | null;
-  };
+interface JudgedBy extends TaskSurroundings, Pick<TaskHealthInputs['readings'], 'stopMode'> {
+  readonly instances: Parameters<typeof heldBackBy>[1] & Parameters<typeof isOwnSideWell>[0];
+  /** Carriers of which no card is polled now. */
+  readonly maintained: readonly number[];
+  /** What the leader knows about its limit; null: nothing yet. */
+  readonly limit: LimitRecord | null;
+  /** Of usage; null: not known, or the task type reads none. */
+  readonly growth: GrowthHistory | null;
+}
 
 export type TaskJudgement = ReturnType<typeof judgeTask>;
 
 export function judgeTask(
   reading: LimitedReading,
-  { stopMode, instances, limit, growth, maintained, ...surroundings }: TaskSurroundings,
+  { stopMode, instances, limit, growth, maintained, ...surroundings }: JudgedBy,
 ) {
   const { counts, stats, metrics } = reading;
   const { window, recent } = stats;
