@@ -19,11 +19,11 @@ import { REASON_AFTER_SECONDS } from '../domain/limits/operator-limits.ts';
 import type { CatchingUp } from '../domain/limits/resume-ramp.ts';
 import { percentDown } from '../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
-import { type CarrierCards, cardsOfCarriers } from '../domain/schedule/card-counts.ts';
+import { type CarrierCards, unselectedWords } from '../domain/schedule/card-counts.ts';
 import { windowOfPause } from '../domain/schedule/maintenance.ts';
 import type { SchedulePace } from '../domain/schedule/schedule-pace.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import { cardCount, countWords, span, spanWords } from '../domain/words.ts';
+import { countWords, span, spanWords } from '../domain/words.ts';
 import type { LimitRecord, Pause, QueueCounts } from '../store/ports/live/work-queue.ts';
 import type { LimitAdvice } from './advisor.ts';
 import { type Capacity, type PaceNeed, paceShortText } from './capacity.ts';
@@ -350,8 +350,7 @@ function limitReasons(inputs: TaskHealthInputs): Cause[] {
 /** A warning: no queue and no lag shows cards that are in no schedule. */
 function unselectedReasons({ taskType, unselected = [] }: TaskHealthInputs): Cause[] {
   if (unselected.length === 0) return [];
-  const words = cardsOfCarriers(unselected, (cards) => cardCount(cards));
-  const text = `${words}: not polled, as no enabled ${taskType} config selects them`;
+  const text = unselectedWords(taskType, unselected);
   return [{ code: 'cards_unselected', severity: 'warning', text, command: 'cardpoll configs' }];
 }
 

@@ -9,7 +9,7 @@ import type { UsageMonth } from '../domain/cards/usage-month.ts';
 import { percentDown, roundedMb } from '../domain/numbers.ts';
 import { type CarrierCards, cardsOfCarriers } from '../domain/schedule/card-counts.ts';
 import type { StopMode } from '../domain/stops/stop.ts';
-import { cardCount, grouped, spanWords } from '../domain/words.ts';
+import { grouped, spanWords } from '../domain/words.ts';
 import type { StatsReading } from '../store/ports/live/poll-stats.ts';
 import type { Cause } from './reason.ts';
 
@@ -99,9 +99,8 @@ function implausibleWords({ succeeded: total, seconds, implausible }: StatsReadi
 /** A warning: what such a card uses is not counted, until its counter is believed. */
 export function doubtReasons(inDoubt: readonly CarrierCards[]): Cause[] {
   if (inDoubt.length === 0) return [];
-  const words = cardsOfCarriers(inDoubt, (cards) => cardCount(cards));
   const text =
-    `${words}: their counters fell below what they had shown, and count nothing until they have grown for a day; ` +
+    `${cardsOfCarriers(inDoubt)}: their counters fell below what they had shown, and count nothing until they have grown for a day; ` +
     'compare some with the carrier';
   return [
     {

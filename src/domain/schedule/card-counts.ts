@@ -4,6 +4,7 @@
 
 import type { CardMembership } from '../cards/card.ts';
 import type { TaskType } from '../task-type.ts';
+import { cardCount } from '../words.ts';
 import type { ConfigMatcher } from './polling-config.ts';
 
 /** Groups of carrier and verification that are counted; cards of further groups are left out. */
@@ -103,14 +104,16 @@ function mostFirst(carriers: readonly CarrierCards[]): CarrierCards[] {
 const CARRIERS_NAMED = 3;
 
 /** `100 cards of carrier 7, 3 cards of carrier 8` */
-export function cardsOfCarriers(
-  found: readonly CarrierCards[],
-  cardCount: (cards: number) => string,
-): string {
+export function cardsOfCarriers(found: readonly CarrierCards[]): string {
   const named = found
     .slice(0, CARRIERS_NAMED)
     .map(({ carrierId, cards }) => `${cardCount(cards)} of carrier ${carrierId}`);
   const more = found.slice(CARRIERS_NAMED);
   const cards = more.reduce((sum, one) => sum + one.cards, 0);
   return [...named, ...(cards > 0 ? [`${cardCount(cards)} of ${more.length} more carriers`] : [])].join(', ');
+}
+
+/** @param found cards that no enabled config of the task type selects. */
+export function unselectedWords(taskType: TaskType, found: readonly CarrierCards[]): string {
+  return `${cardsOfCarriers(found)}: not polled, as no enabled ${taskType} config selects them`;
 }

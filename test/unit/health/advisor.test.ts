@@ -35,7 +35,7 @@ it('raises a limit that does not meet the demand, by the smallest that does and 
     verdict: 'raise',
     maxConcurrency: 176,
     recommended: { min: 50, max: 100 },
-    remedy: 'raise realname to 176, or poll realname 1.8 times less often',
+    remedy: expect.stringMatching(/^raise realname to 176, .* 1\.8 /),
     why: expect.stringContaining('1600 polls a second need 176, 50 to 100 are recommended at 0.10 s a call'),
   });
   expect(advice({ demand: 1_600, callMs: 100, limit: 176 })).toMatchObject({ verdict: 'keep', remedy: null });
@@ -69,15 +69,17 @@ it('does not advise to poll less often because a trial keeps the limit low', () 
   const trial = (demand: number) =>
     advice({ demand, callMs: 100, inForce: 60 }, { isTrying: true, limitReason }).remedy;
   expect(trial(800)).toBeNull();
-  expect(trial(1_600), 'too much without the trial, too').toBe('poll realname 1.8 times less often');
-  expect(advice({ demand: 800, callMs: 100, inForce: 60 }, { limitReason }).remedy).toMatch(/less often/);
+  expect(trial(1_600), 'too much without the trial, too').toMatch(/^poll realname 1\.8 /);
+  expect(advice({ demand: 800, callMs: 100, inForce: 60 }, { limitReason }).remedy).toMatch(
+    /^poll realname /,
+  );
 });
 
 it('keeps a limit whose curve is flat: more would gain nothing', () => {
   const flat = [level(50, 450), level(100, 460)];
   expect(advice({ demand: 1_600, callMs: 100 }, { curve: flat })).toMatchObject({
     verdict: 'keep',
-    remedy: 'poll realname 1.8 times less often',
+    remedy: expect.stringMatching(/^poll realname 1\.8 /),
     why: expect.stringContaining('more than 50 gains nothing'),
   });
   const growing = [level(50, 450), level(100, 900)];
@@ -113,7 +115,7 @@ it('agrees with itself after it was obeyed', () => {
 it('advises nothing where the rate limits are the bound, or nothing is known', () => {
   expect(advice({ demand: 50, callMs: 100, limit: 60, allowed: 10 })).toMatchObject({
     verdict: 'keep',
-    remedy: 'poll realname 5.5 times less often',
+    remedy: expect.stringMatching(/^poll realname 5\.5 /),
   });
   expect(advice({ demand: 50, callMs: null })).toMatchObject({
     verdict: 'unknown',

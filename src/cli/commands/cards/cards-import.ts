@@ -6,6 +6,7 @@ import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
 import { DOUBTFUL_ICCIDS, TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
 import { plainText } from '../../../domain/plain-text.ts';
+import { unselectedWords } from '../../../domain/schedule/card-counts.ts';
 import { cardCount, countWords, grouped } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_BAD_DATA, EXIT_OK } from '../../../platform/exit-codes.ts';
@@ -161,9 +162,7 @@ const importFields = fieldList<ImportBody>((body, style) => {
 function adviseOnCards({ io }: CommandContext, body: Partial<ImportBody>): void {
   const { stopped_within: within = 0, unselected = [] } = body;
   for (const { task_type: taskType, carrier_id: carrierId, cards } of unselected) {
-    io.stderr.write(
-      `${cardCount(cards)} of carrier ${carrierId}: not polled, as no enabled ${taskType} config selects them (\`cardpoll configs\`)\n`,
-    );
+    io.stderr.write(`${unselectedWords(taskType, [{ carrierId, cards }])} (\`cardpoll configs\`)\n`);
   }
   if (within === 0) return;
   const [are, their] =

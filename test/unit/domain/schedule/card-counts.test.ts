@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { CardCounts, cardsOfCarriers } from '../../../../src/domain/schedule/card-counts.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
-import { cardCount } from '../../../../src/domain/words.ts';
 
 const config = (id: number, over: Partial<PollingConfig>): PollingConfig => ({
   ...{ id, name: '', taskType: 'package', cardCondition: 'any', carrierId: null, intervalSeconds: 60 },
@@ -76,8 +75,8 @@ it('counts a bounded number of groups', () => {
 
 it('names the first carriers', () => {
   const found = [1, 2, 3, 4, 5].map((carrierId) => ({ carrierId, cards: carrierId === 2 ? 1 : 10 }));
-  expect(cardsOfCarriers(found, cardCount)).toBe(
+  expect(cardsOfCarriers(found)).toBe(
     '10 cards of carrier 1, 1 card of carrier 2, 10 cards of carrier 3, 20 cards of 2 more carriers',
   );
-  expect(cardsOfCarriers(found.slice(0, 1), cardCount)).toBe('10 cards of carrier 1');
+  expect(cardsOfCarriers(found.slice(0, 1))).toBe('10 cards of carrier 1');
 });
