@@ -29,7 +29,7 @@ it('a certificate is warned of in its last fourteen days, by the one that ends f
       nowMs,
     );
   expect([seen(), seen(null, 15), seen(0), seen(-1)]).toEqual([[], [], [], []]);
-  const [reason] = seen(null, 13, 400);
+  const [reason] = seen(null, 400, 13);
   expect(reason).toMatchObject({ code: 'certificate_expires', severity: 'warning' });
   expect(reason?.text).toMatch(/\b13 d\b.*\b2026-12-03T00:00:00.000Z/);
 });

@@ -167,6 +167,23 @@ describe('reasons of a task type', () => {
     expect(codes(ofTask({ ...IDLE, breakers: [BREAKER] }))).toEqual(['breaker_open']);
   });
 
+  it.each<[string, Facts]>([
+    ['a twentieth of the polls that is held back', { polls: 1_000, held: 50 }],
+    ['due cards while one is called', { ...IDLE, inFlight: 1 }],
+    ['due cards after one was polled', { ...IDLE, recentPolls: 1 }],
+    ['carriers that fail while nearly all polls succeed', { outlyingCarriers: carriers(7) }],
+  ])('are none for %s', (_, facts) => {
+    expect(ofTask(facts)).toEqual([]);
+  });
+
+  it.each<[string, Facts]>([
+    ['paused', { pauses: [PAUSE] }],
+    ['breaker_open', { breakers: [BREAKER] }],
+    ['breaker_open', { followUps: [BREAKER] }],
+  ])('say by %s why polls are held back', (code, facts) => {
+    expect(codes(ofTask({ ...facts, polls: 1_000, held: 60 }))).toEqual([code]);
+  });
+
   it('allow an interval half its length, and short ones their moments', () => {
     expect(ofTask({ intervalSeconds: 1, achievedIntervalSeconds: 5 })).toEqual([]);
     expect(ofTask({ achievedIntervalSeconds: 90 })).toEqual([]);
@@ -376,7 +393,7 @@ describe('reasons of the fleet', () => {
       ofFleet({ ...facts, instances })
         .filter(({ code }) => code === 'instance_clocks_differ')
         .map((one) => [inNumbers(one), /ahead|behind/.exec(one.text)?.[0]]);
-    expect(said({}, off('a', 9_999), off('b', -9_999))).toEqual([]);
+    expect(said({}, off('a', 10_000), off('b', -10_000))).toEqual([]);
     expect(said({}, off('a', 600_000), off('b', 0))).toEqual([
       ['instance_clocks_differ warning 10', 'ahead'],
     ]);
@@ -410,6 +427,7 @@ describe('reasons of the fleet', () => {
     const recordsMs = Date.parse('2026-11-20T00:00:00Z');
     const clockGap = { liveMs: recordsMs + aheadMs, recordsMs, aheadMs };
     const since = new Map([['clocks_differ', recordsMs + aheadMs - 5_000]]);
+    expect(ofFleet({ clockGap: { ...clockGap, aheadMs: 10_000 } })).toEqual([]);
     const [reason, ...more] = ofFleet({ clockGap, since });
     expect(more).toEqual([]);
     expect(reason).toMatchObject({ code: 'clocks_differ', severity, since: new Date(recordsMs - 5_000) });
