@@ -457,6 +457,7 @@ describe('reasons of the fleet', () => {
     silence: null,
     initStuck: false,
     lockHolders: [],
+    locked: [],
     stops: null,
     clockGap: null,
     since: new Map<string, number>(),
@@ -845,6 +846,7 @@ describe('the order of reasons', () => {
       silence: null,
       initStuck: false,
       lockHolders: [],
+      locked: [],
       stops: null,
       clockGap: null,
       nowMs: 0,
@@ -874,6 +876,7 @@ describe('the order of reasons', () => {
       silence: null,
       initStuck: false,
       lockHolders: [],
+      locked: [],
       stops: null,
     };
     const reasons = fleetReasons({ ...fleet, clockGap: null, nowMs: 0, pauses: [], tasks, since: new Map() });
