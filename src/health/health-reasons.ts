@@ -210,6 +210,7 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
       severity: source === 'operator' ? 'warning' : 'alert',
       text: `${what} ${since}for ${left} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
       command: window === null ? `cardpoll resume ${taskType}` : `cardpoll maintenance cancel ${window}`,
+      sinceMs,
     };
   });
 }
