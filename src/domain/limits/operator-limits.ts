@@ -40,8 +40,14 @@ export function lackOfReason(
   if (seconds <= REASON_AFTER_SECONDS || reason.trim() !== '') return null;
   return {
     problem: `a pause of more than ${span(REASON_AFTER_SECONDS)} needs a reason: colleagues see it for so long`,
-    command: `cardpoll pause ${taskType} --for ${seconds}s --reason 'gateway maintenance'`,
+    command: `cardpoll pause ${taskType} --for ${typed(seconds)} --reason 'gateway maintenance'`,
   };
+}
+
+/** As one word: `2h`, `90m`, `3601s`. */
+function typed(seconds: number): string {
+  if (seconds % 3_600 === 0) return `${seconds / 3_600}h`;
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
 }
 
 /** One order sets the pauses of several task types within this time. */
