@@ -61,12 +61,14 @@ function capacityFact({ capacity: { advice, held_by } }: OverviewBody, style: St
     : urgent('capacity', style.text(text, 'yellow'));
 }
 
-function gatewayFacts({ gateway }: OverviewBody, style: Style): Fact[] {
+function gatewayFacts({ gateway, pauses, tasks }: OverviewBody, style: Style): Fact[] {
   const held = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
   if (held.length === 0) {
     // Nothing is known of a gateway that has not answered: it was not called, or takes long.
     const { avg_duration_ms_10s: ms } = gateway;
-    if (ms === null) return [calm('gateway', { text: 'no answer in the last seconds' })];
+    const isPaused = tasks.every((task) => pauses.some((pause) => pause.task_type === task.task_type));
+    const none = isPaused ? 'not called in the pause' : 'no answer in the last seconds';
+    if (ms === null) return [calm('gateway', { text: none })];
     const words = gatewayWords(gateway, style.number(Math.round(ms)).text);
     if (gateway.slow) return [urgent('gateway', signed('warning', words))];
     return [calm('gateway', signed('good'), { text: ` ${words}` })];
@@ -175,6 +177,11 @@ function initFact({ init }: OverviewBody, style: Style): Fact {
   return urgent('init', status === 'stuck' ? signed('bad', status) : { text: status }, how);
 }
 
+/** The id without its random end: the host with the name that the operator gave, or with the pid. */
+export function instanceName(workerId: string): string {
+  return workerId.replace(/-[0-9a-f]{6}$/, '');
+}
+
 /** More are counted. */
 const INSTANCES_NAMED = 4;
 
@@ -183,7 +190,7 @@ function instanceFact({ workers }: OverviewBody, style: Style): Fact {
   const number = (value: number) => style.number(value).text;
   const each = workers
     .slice(0, INSTANCES_NAMED)
-    .map(({ hostname, pid, in_flight }) => `${hostname}/${pid} ${number(in_flight)} running`);
+    .map(({ worker_id, in_flight }) => `${instanceName(worker_id)} ${number(in_flight)} running`);
   const more = workers.length - each.length;
   const all = `${each.join(', ')}${more > 0 ? `, ${number(more)} more` : ''}`;
   const named = style.text(`${number(workers.length)}  ${all}`);

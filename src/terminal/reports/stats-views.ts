@@ -9,7 +9,7 @@ import type {
   TaskBody,
 } from '../../api/client/client-bodies.ts';
 import { plainText } from '../../domain/plain-text.ts';
-import { calmWords, capacityFacts, type Fact, fleetFacts, numbersOf } from '../fleet-lines.ts';
+import { calmWords, capacityFacts, type Fact, fleetFacts, instanceName, numbersOf } from '../fleet-lines.ts';
 import { wordWrap } from '../line.ts';
 import {
   type Cell,
@@ -219,7 +219,7 @@ function runningCell({ concurrency, effective_concurrency: effective }: TaskBody
 }
 
 export const instanceColumns: ColumnsOf<OverviewBody['workers'][number]> = (style) => [
-  { header: 'HOST', cell: (row) => style.text(row.hostname), least: 8 },
+  { header: 'INSTANCE', cell: (row) => style.text(instanceName(row.worker_id)), least: 8 },
   { header: 'PID', cell: (row) => style.id(row.pid), drop: 6 },
   { header: 'ROLES', cell: (row) => style.text(row.roles.join(',')), least: 8, drop: 5 },
   { header: 'VERSION', cell: (row) => style.text(row.version), least: 7, drop: 7 },
