@@ -21,6 +21,7 @@ import { percentDown } from '../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
 import { type CarrierCards, cardsOfCarriers } from '../domain/schedule/card-counts.ts';
 import { windowOfPause } from '../domain/schedule/maintenance.ts';
+import { secondsWords } from '../domain/stats/usual-latency.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { cardCount, countWords, span, spanWords } from '../domain/words.ts';
 import type { Pause } from '../store/ports/live/work-queue.ts';
@@ -262,7 +263,10 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
             `${faultStart(inputs)}${percentDown(successRate ?? 0, 1)} % of polls succeed${presentWords(inputs)}${failureWords(inputs)}`,
             'cardpoll stats failures',
           ],
-    avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms on average`, 'cardpoll concurrency advise'],
+    avg_duration: [
+      `a poll takes ${secondsWords(avgDurationMs ?? 0)} on average`,
+      'cardpoll concurrency advise',
+    ],
     concurrency_usage: [
       `${tenths(concurrencyPercent)} % of the limit is in use, and the queue grows`,
       adviceCommand(inputs),

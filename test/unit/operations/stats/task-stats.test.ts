@@ -351,7 +351,7 @@ describe('taskStatsOf', () => {
     expect(slow.healthReasons.map(({ text }) => text)).toEqual([
       'the gateway takes 3.0 s a call, usually 0.02 s: less load would not help',
       '50 % of polls succeed; failures: http 200',
-      'a poll takes 3000 ms on average',
+      'a poll takes 3.0 s on average',
     ]);
   });
 
