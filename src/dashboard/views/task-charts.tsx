@@ -6,7 +6,7 @@ import { AVG_DURATION_MS, SUCCESS_RATE } from '../../domain/health.ts';
 import { lineWidth } from '../../terminal/line.ts';
 import { abbreviated } from '../../terminal/style.ts';
 import { extentOf, lineChart, rowOf, type Scale, type Series, type Summary } from '../charts.ts';
-import { count, grouped, measure, percent, seconds } from '../format.ts';
+import { count, grouped, measure, NOTHING, percent, seconds } from '../format.ts';
 import { EMPTY, type Line, plain, type Span, span, type Tone } from '../layout.ts';
 import { latelyOf, type Measured, minutesOf, seriesOf } from '../series.ts';
 import { Ends, Row, Rows } from '../ui.tsx';
@@ -180,10 +180,15 @@ function oneChart({ chart, task, history, nowMs, columns, rows }: OneChartProps)
 function heading({ drawn, shown, unit, markName }: Chart, all: readonly Series[], mark: number | null): Line {
   const values = drawn.flatMap(({ name, tone }, i): Span[] => [
     span(`${i === 0 ? '' : '  '}${name} `, tone),
-    span(`${shown(latelyOf(all[i] ?? []))}${unit}`, 'bold'),
+    span(withUnit(shown(latelyOf(all[i] ?? [])), unit), 'bold'),
   ]);
   if (markName === undefined || mark === null) return values;
   return [...values, span(`, ${shown(mark)} ${markName}`, 'dim')];
+}
+
+/** No unit without a value. */
+function withUnit(value: string, unit: string): string {
+  return value === NOTHING ? value : `${value}${unit}`;
 }
 
 /** The time of the extreme: the newest sample that has it. */

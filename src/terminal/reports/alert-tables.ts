@@ -20,8 +20,10 @@ function shownValue({ value, comparison }: Pick<AlertBody, 'value' | 'comparison
   );
 }
 
-/** `Backlog (realname): 52,000 > 50,000`. */
+/** Why it fires, or `Backlog (realname): 52,000 > 50,000`. */
 export function alertText(alert: AlertBody): string {
+  // An older daemon does not send the cause.
+  if (alert.cause?.text !== undefined) return `${alert.rule_name}: ${alert.cause.text}`;
   const { rule_name, task_type, comparison, threshold } = alert;
   return `${rule_name} (${task_type}): ${exactText(shownValue(alert))} ${comparison} ${exactText(threshold)} when it fired`;
 }
