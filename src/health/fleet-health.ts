@@ -74,7 +74,8 @@ export class FleetHealth {
     this.#changes = new ChangeWatch({ live, records, clock });
     this.#stops = new SharedReading(() => readStopFigures(records, stops), clock);
     this.#lockHolders = new SharedReading(
-      () => records.lockHolders(),
+      // An embedded database has one session.
+      async () => (records.kind === 'embedded' ? [] : records.lockHolders()),
       clock,
       () => LOCKS_EVERY_MS,
     );
