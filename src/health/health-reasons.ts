@@ -211,7 +211,8 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
       severity: source === 'operator' ? 'warning' : 'alert',
       text: `${what} ${since}for ${left} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
       command: window === null ? `cardpoll resume ${taskType}` : `cardpoll maintenance cancel ${window}`,
-      sinceMs,
+      // The gateway asks again and again: then the health log has the first time.
+      ...(source === 'operator' ? { sinceMs } : {}),
     };
   });
 }
@@ -222,7 +223,7 @@ function breakerReasons({ breakers, followUps, cutOff, present, nowMs }: TaskHea
     (present.successRate ?? 0) > 0 && since !== null && nowMs - since.getTime() >= 1_000 * present.seconds;
   return [...breakers, ...followUps].map((held) => {
     const ids = breakers.includes(held) && isAnswered(held) ? cutOff.get(held.interface) : undefined;
-    const because = held.reason === null ? '' : `: ${held.reason}`;
+    const because = held.reason === null ? '' : `: ${besideWords(held.reason)}`;
     if (ids !== undefined) {
       const text = `${ids.join(', ')} cannot use ${interfaceWords(held)}, and polls of other workers succeed${because}`;
       return { code: 'instance_cut_off', severity: 'warning', text, command: 'cardpoll stats instances' };
@@ -296,7 +297,12 @@ function faultStart(inputs: TaskHealthInputs): string {
   const words = fault?.kind === kindOf(inputs) ? faultWords(fault?.kind) : null;
   if (fault === null || words === null) return '';
   const who = fault.instanceIds.length === 0 ? '' : ` for ${fault.instanceIds.join(', ')}`;
-  return `${words}${who}: ${fault.text}: `;
+  return `${words}${who}: ${besideWords(fault.text)}: `;
+}
+
+/** What a call failed with, next to the words for its kind. */
+function besideWords(text: string): string {
+  return text.replace('the gateway does not accept our credentials: ', '');
 }
 
 /** The success rate leaves these polls out, so they need words of their own. A breaker or a pause explains them already. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import {
   type ClockGap,
   failingCauses,
@@ -863,6 +864,31 @@ describe('the order of reasons', () => {
       ['gateway_slow', null],
       ['success_rate', null],
     ]);
+  });
+
+  it('names a refused token once, where no task type gets through, and not twice in other words', () => {
+    const text = 'HTTP 401: the gateway does not accept our credentials: code 401: token expired';
+    const refused = {
+      successRate: 40,
+      failedBy: { auth: 30 },
+      fault: { kind: 'token' as const, text, instanceIds: [] },
+    };
+    const FLEET = {
+      ...{ instances: [instanceOf('a')], silence: null, initStuck: false, lockHolders: [], locked: [] },
+      ...{ stops: null, clockGap: null, nowMs: 0 },
+    };
+    const reasonsWith = (...types: Array<(typeof TASK_TYPES)[number]>) => {
+      const tasks = types.map((taskType) => ({
+        taskType,
+        reasons: taskReasons({ ...FINE, ...refused, taskType }),
+      }));
+      return fleetReasons({ ...FLEET, tasks, pauses: [], since: new Map() }).map(({ text }) => text);
+    };
+    const said =
+      'the gateway refuses our token or key: HTTP 401: code 401: token expired: 40 % of polls succeed; failures: auth 30';
+    expect(reasonsWith('realname', 'carddata', 'package')).toEqual([`realname, carddata, package: ${said}`]);
+    // The third one gets through.
+    expect(reasonsWith('realname', 'carddata')).toEqual([`realname: ${said}`, `carddata: ${said}`]);
   });
 
   it('names a carrier once that is slow for two task types', () => {

@@ -212,7 +212,10 @@ describe('a fleet', () => {
     expect(healthReasons).toMatchObject([
       { code: 'no_worker', taskType: null, since },
       { code: 'paused', taskType: 'realname', since, text: 'realname: paused for 5s more by w: 429' },
-      { code: 'paused', taskType: 'package', since: null, text: 'package: paused for 5s more by anna' },
+      {
+        ...{ code: 'paused', taskType: 'package', since: new Date(clock.now()) },
+        text: 'package: paused for 5s more by anna',
+      },
     ]);
   });
 });
