@@ -40,7 +40,7 @@ const SLOWS_DOWN: Table = [
   ['redis_slow', [...SLOW_POLLS, 'gateway_slow', 'carrier_slow']],
   ['database_slow', [...SLOW_POLLS, 'gateway_slow', 'carrier_slow']],
   ['gateway_slow', SLOW_POLLS],
-  ['carrier_slow', SLOW_POLLS],
+  ['carrier_slow', [...SLOW_POLLS, 'gateway_slow']],
   ['carrier_failing', ['success_rate']],
   ['pace_short', TOO_FEW_POLLS],
   ['overloaded', TOO_FEW_POLLS],

@@ -1,5 +1,5 @@
 // The state of the gateway for the whole fleet. Each instance has its own breakers and reports the open ones with its heartbeat;
-// this file combines them, and names in a few words what holds a task type back. Used by the judge, by statistics and explain,
+// this file combines them, names in a few words what holds a task type back, and has the reasons of breakers. Used by the judge, by statistics and explain,
 // and by the capacity, which cannot be computed meanwhile. Pure.
 
 import { dateOf } from '../domain/date-of.ts';
@@ -10,7 +10,9 @@ import type { BreakerState } from '../domain/limits/breaker.ts';
 import { percentDown, roundedOrNull, sum } from '../domain/numbers.ts';
 import { HOLD_WORDS } from '../domain/schedule/poll-hold.ts';
 import { TASKS, type TaskType } from '../domain/task-type.ts';
+import { countWords } from '../domain/words.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
+import type { Cause } from './reason.ts';
 
 /** operations/stats/health-report.ts documents the fields. */
 export interface InterfaceReport {
@@ -22,6 +24,11 @@ export interface InterfaceReport {
   readonly nextProbeAt: Date | null;
   readonly instances: number;
 }
+
+export type HeldInterface = Pick<
+  InterfaceReport,
+  'interface' | 'breaker' | 'reason' | 'kind' | 'since' | 'instances'
+>;
 
 export interface Breakers {
   readonly interfaces: readonly InterfaceReport[];
@@ -169,4 +176,40 @@ export function breakerWords(held: Breaker): string {
 
 export function interfaceWords({ interface: name }: Pick<InterfaceReport, 'interface'>): string {
   return name === WHOLE_GATEWAY ? 'the gateway' : `interface ${name}`;
+}
+
+interface HeldTask {
+  /** Of the interfaces that the task type calls and of the whole gateway; and of those that only some of its polls call. */
+  readonly breakers: readonly HeldInterface[];
+  readonly followUps: readonly HeldInterface[];
+  /** Workers that do not reach what others call, by interface. */
+  readonly cutOff: ReadonlyMap<string, readonly string[]>;
+  readonly present: { readonly successRate: number | null; readonly seconds: number };
+  readonly nowMs: number;
+}
+
+export function breakerReasons({ breakers, followUps, cutOff, present, nowMs }: HeldTask): Cause[] {
+  // That others do not hold it back may only say that they call nothing. The second witness is polls that succeeded since.
+  const isAnswered = ({ since }: HeldInterface) =>
+    (present.successRate ?? 0) > 0 && since !== null && nowMs - since.getTime() >= 1_000 * present.seconds;
+  return [...breakers, ...followUps].map((held) => {
+    const ids = breakers.includes(held) && isAnswered(held) ? cutOff.get(held.interface) : undefined;
+    const because = held.reason === null ? '' : `: ${besideWords(held.reason)}`;
+    if (ids !== undefined) {
+      const text = `${ids.join(', ')} cannot use ${interfaceWords(held)}, and polls of other workers succeed${because}`;
+      return { code: 'instance_cut_off', severity: 'warning', text, command: 'cardpoll stats instances' };
+    }
+    return {
+      code: 'breaker_open',
+      severity: held.breaker === 'open' && breakers.includes(held) ? 'alert' : 'warning',
+      text: `${breakerWords(held)} for ${countWords(held.instances, 'instance')}${because}`,
+      command: 'cardpoll doctor',
+      kind: held.kind ?? null,
+    };
+  });
+}
+
+/** What a call failed with, next to the words for its kind. */
+export function besideWords(text: string): string {
+  return text.replace('the gateway does not accept our credentials: ', '');
 }

@@ -29,7 +29,7 @@ import type { LimitAdvice } from './advisor.ts';
 import { type PaceNeed, paceShortText } from './capacity.ts';
 import { easedAfterPause } from './explains.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
-import { breakerWords, type InterfaceReport, interfaceWords, type PresentFault } from './gateway-report.ts';
+import { besideWords, breakerReasons, type HeldInterface, type PresentFault } from './gateway-report.ts';
 import { type LatencyInputs, latencyReasons } from './latency-reasons.ts';
 import { doubtReasons, type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import type { Cause, HealthReason } from './reason.ts';
@@ -45,11 +45,6 @@ export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | '
 type ReasonsSince = ReadonlyMap<string, number>;
 
 type ReasonedPause = Pick<Pause, 'id' | 'source' | 'by' | 'reason' | 'sinceMs' | 'untilMs'>;
-
-type HeldInterface = Pick<
-  InterfaceReport,
-  'interface' | 'breaker' | 'reason' | 'kind' | 'since' | 'instances'
->;
 
 export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyInputs, 'grows'> {
   readonly taskType: TaskType;
@@ -217,27 +212,6 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
   });
 }
 
-function breakerReasons({ breakers, followUps, cutOff, present, nowMs }: TaskHealthInputs): Cause[] {
-  // That others do not hold it back may only say that they call nothing. The second witness is polls that succeeded since.
-  const isAnswered = ({ since }: HeldInterface) =>
-    (present.successRate ?? 0) > 0 && since !== null && nowMs - since.getTime() >= 1_000 * present.seconds;
-  return [...breakers, ...followUps].map((held) => {
-    const ids = breakers.includes(held) && isAnswered(held) ? cutOff.get(held.interface) : undefined;
-    const because = held.reason === null ? '' : `: ${besideWords(held.reason)}`;
-    if (ids !== undefined) {
-      const text = `${ids.join(', ')} cannot use ${interfaceWords(held)}, and polls of other workers succeed${because}`;
-      return { code: 'instance_cut_off', severity: 'warning', text, command: 'cardpoll stats instances' };
-    }
-    return {
-      code: 'breaker_open',
-      severity: held.breaker === 'open' && breakers.includes(held) ? 'alert' : 'warning',
-      text: `${breakerWords(held)} for ${countWords(held.instances, 'instance')}${because}`,
-      command: 'cardpoll doctor',
-      kind: held.kind ?? null,
-    };
-  });
-}
-
 function idleReasons(inputs: TaskHealthInputs): Cause[] {
   const { due, waitedMs, inFlight, recentPolls, pauses, breakers, paceShare } = inputs;
   // A batch is one call.
@@ -298,11 +272,6 @@ function faultStart(inputs: TaskHealthInputs): string {
   if (fault === null || words === null) return '';
   const who = fault.instanceIds.length === 0 ? '' : ` for ${fault.instanceIds.join(', ')}`;
   return `${words}${who}: ${besideWords(fault.text)}: `;
-}
-
-/** What a call failed with, next to the words for its kind. */
-function besideWords(text: string): string {
-  return text.replace('the gateway does not accept our credentials: ', '');
 }
 
 /** The success rate leaves these polls out, so they need words of their own. A breaker or a pause explains them already. */
