@@ -44,14 +44,16 @@ export function lockedCauses(locked: readonly LockedTable[]): Cause[] {
   const more = locked.length === 1 ? '' : ` (and ${countWords(locked.length - 1, 'more table')})`;
   const text = `PostgreSQL answers, but statements on ${holder.table}${more} wait for a lock, which ${holderWords(holder)}`;
   // No command of cardpoll ends other programs' sessions.
-  return [{ code: 'table_locked', severity: 'alert', text, command: null, sinceMs }];
+  const severity = locked.every((one) => one.holder.isOwn) ? 'warning' : 'alert';
+  return [{ code: 'table_locked', severity, text, command: null, sinceMs }];
 }
 
 /** Who holds the lock, since when, and the SQL that ends it. */
-export function holderWords({ pid, name, openMs, query, remedy }: LockHolder): string {
+export function holderWords({ pid, name, openMs, query, remedy, isOwn }: LockHolder): string {
   if (remedy === null) return 'a prepared transaction holds: roll it back, pg_prepared_xacts has its name';
   const open = openMs === null ? 'since when is not known' : `open for ${spanWords(openMs / 1000)}`;
-  return `session ${pid} of ${name} holds (${open}; ${statementWords(query)}); end it in psql: ${remedy}`;
+  const session = `session ${pid} of ${name} holds (${open}; ${statementWords(query)})`;
+  return isOwn ? `${session}, a migration of cardpoll: let it end` : `${session}; end it in psql: ${remedy}`;
 }
 
 const MOST_STATEMENT_CHARS = 80;

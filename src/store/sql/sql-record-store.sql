@@ -37,6 +37,7 @@ WITH RECURSIVE waiting AS (
 SELECT relation::regclass::text AS "table", pid, concat_ws(' ', usename, nullif(application_name, '')) AS name,
   extract(epoch FROM clock_timestamp() - xact_start)::double precision * 1000 AS open_ms, nullif(query, '<insufficient privilege>') AS query,
   CASE WHEN pid <> 0 THEN format('SELECT pg_terminate_backend(%s)', pid) END AS remedy,
+  coalesce(application_name = $1::text, false) AS is_own,
   (SELECT extract(epoch FROM clock_timestamp() - min(w.waitstart))::double precision * 1000 FROM waiting w
     WHERE w.relation = chain.relation) AS waited_ms,
   relation = ANY (ARRAY[to_regclass('cards'), to_regclass('card_removals'), to_regclass('polling_configs'), to_regclass('ring_marks')]::oid[]) AS of_schedule

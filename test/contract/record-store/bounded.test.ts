@@ -47,7 +47,12 @@ describe('while statements wait for a locked table', () => {
       await store.alerts.toEvaluate();
       await store.now();
       expect(await store.lockHolders()).toEqual([
-        expect.objectContaining({ table, ofSchedule: table === 'cards', waitedMs: expect.any(Number) }),
+        expect.objectContaining({
+          table,
+          ofSchedule: table === 'cards',
+          isOwn: false,
+          waitedMs: expect.any(Number),
+        }),
       ]);
     });
     await Promise.allSettled(blocked);

@@ -11,6 +11,7 @@ const HOLDER: LockHolder = {
   remedy: 'SELECT pg_terminate_backend(4711)',
   waitedMs: 6_000,
   ofSchedule: false,
+  isOwn: false,
 };
 const START = 1_000_000;
 
@@ -38,6 +39,16 @@ it('is one reason, also of several tables, with the one that was locked first', 
   const [cause, ...more] = lockedCauses(new LockedTables().with(both, START));
   expect(more).toEqual([]);
   expect(cause?.text).toMatch(/statements on cards \(and 1 more table\) wait for a lock/);
+});
+
+it('does not ask to end a migration of cardpoll, and wakes no one for it', () => {
+  const [cause] = lockedCauses(
+    new LockedTables().with([{ ...HOLDER, name: 'cardpoll cardpoll', isOwn: true }], START),
+  );
+  expect(cause).toMatchObject({
+    severity: 'warning',
+    text: 'PostgreSQL answers, but statements on card_stops wait for a lock, which session 4711 of cardpoll cardpoll holds (open for 35 s; last statement: LOCK TABLE card_stops IN ACCESS EXCLUSIVE MODE; SELECT ...), a migration of cardpoll: let it end',
+  });
 });
 
 it('leaves unknown what this user may not see', () => {

@@ -97,6 +97,8 @@ export interface LockHolder {
   readonly remedy: string | null;
   /** How long the first of the daemons' statements has waited; null: it has just begun. */
   readonly waitedMs: number | null;
+  /** It is cardpoll itself, as a migration. */
+  readonly isOwn: boolean;
   /** The table is of the schedule: without it no ring is filled. */
   readonly ofSchedule: boolean;
 }
