@@ -42,7 +42,7 @@ export const DESCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   stats: [
     `The overview begins with the health of the fleet and, for each reason why it is not normal, the command that helps.
-    Success rates and durations cover the last five minutes.`,
+    Success rates and durations are of the last seconds; with few polls, of five minutes.`,
   ],
   init: [
     `The daemon loads the cards into the schedule in batches, with a pause after each. Then it compares the schedule with
@@ -94,8 +94,8 @@ export const DESCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
   cards: ['An import may be repeated. It imports good rows, and lists bad ones by line.'],
   stops: [
     `A card over its package is stopped at the gateway, within the budget \`stops.max_per_hour\` and
-    \`stops.max_per_day\`. Further stops are held until an operator decides, even when the budget allows stops
-    again: \`release\` makes them, \`dismiss\` gives them up.`,
+    \`stops.max_per_day\`. Further stops are held: those of the hour are judged again an hour later, those of
+    the day wait until an operator decides: \`release\` makes them, \`dismiss\` gives them up.`,
     `After \`stops mode observe\`, every instance makes no more stops within a second, not even those that are already
     decided. Cards that would have been stopped are listed as \`observed\`. \`stops mode enforce\` stops cards
     again. While the readings of the whole fleet jump, all stops are held; \`stops mode enforce\` also accepts these

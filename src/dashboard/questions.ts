@@ -7,9 +7,9 @@ import { BadValue, duration, integer, type Kind } from '../config/kinds.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../domain/alerts/alert-silence.ts';
 import {
   DEFAULT_PAUSE_SECONDS,
+  lackOfReason,
   MAX_CONCURRENCY_BOUNDS,
   PAUSE_SECONDS_BOUNDS,
-  REASON_AFTER_SECONDS,
 } from '../domain/limits/operator-limits.ts';
 import { INTERVAL_SECONDS_BOUNDS } from '../domain/schedule/polling-config.ts';
 import type { AlertBody } from '../resources/alerts.ts';
@@ -45,10 +45,9 @@ export function limitQuestion(task: TaskBody): Question {
 export function pauseQuestion(task: TaskBody, overview: OverviewBody): Question {
   const text = `Pause ${task.task_type} for how long (90s, ${seconds(DEFAULT_PAUSE_SECONDS)}, 2h):`;
   return numberQuestion(text, duration('s', PAUSE_SECONDS_BOUNDS), (length) => {
-    if (length > REASON_AFTER_SECONDS)
-      return {
-        problem: `more than 1h needs a reason: cardpoll pause ${task.task_type} --for ${seconds(length)} --reason`,
-      };
+    // The command begins the line, which may be cut.
+    const lack = lackOfReason(task.task_type, length, '');
+    if (lack !== null) return { problem: `more than 1h needs a reason: ${lack.command}` };
     return pauseChange(
       { taskType: task.task_type, cards: task.scheduled_cards, seconds: length, reason: '' },
       overview.pauses,

@@ -38,10 +38,10 @@ const OF_A_BACKLOG: readonly string[] = ['queue_backlog', 'concurrency_usage'];
  * @param drainSeconds until the whole backlog is gone; null: never, or unknown
  */
 export function reasonFindings(
-  reasons: ReadonlyArray<AlertCause & { readonly since: Date | null }>,
+  reasons: ReadonlyArray<AlertCause & { readonly since: Date | null; readonly causedBy?: string | null }>,
   drainSeconds: number | null,
 ): Finding[] {
-  return reasons.map(({ code, severity, text, command, since }) => {
+  return reasons.map(({ code, severity, text, command, since, causedBy = null }) => {
     const passes = severity === 'alert' && drainSeconds !== null && OF_A_BACKLOG.includes(code);
     const why = passes ? `; the whole backlog is gone in about ${span(Math.ceil(drainSeconds))}` : '';
     const minute = since?.toISOString().slice(0, 'YYYY-MM-DDThh:mm'.length);
@@ -49,9 +49,15 @@ export function reasonFindings(
       code,
       severity === 'alert' && !passes ? 'failed' : 'warning',
       `${text}${why}${minute === undefined ? '' : ` (since ${minute}Z)`}`,
-      command === DOCTOR ? { hint: 'see the other findings' } : { command },
+      remedyOf(code, command, causedBy),
     );
   });
+}
+
+/** A consequence goes with its cause, and this is the doctor: neither has a command of its own. */
+function remedyOf(code: string, command: string | null, causedBy: string | null): Remedy {
+  if (causedBy !== null) return { hint: `it follows from ${causedBy}` };
+  return command === DOCTOR ? { hint: `docs/runbook.md, section ${code}` } : { command };
 }
 
 function finding(check: string, status: Finding['status'], detail: string, remedy: Remedy = {}): Finding {

@@ -51,6 +51,7 @@ const REASONS = {
   certificate_expires: { severity: 'warning', concerns: 'upkeep', view: 'instances' },
   no_worker: { severity: 'alert', concerns: 'polls', view: 'instances' },
   no_scheduler: { severity: 'alert', concerns: 'polls', view: 'instances' },
+  table_locked: { severity: 'warning or alert', concerns: 'polls' },
   database_outage: { severity: 'warning or alert', concerns: 'polls' },
   init_stuck: { severity: 'alert', concerns: 'polls', isLate: true },
   clocks_differ: { severity: 'warning or alert', concerns: 'polls' },

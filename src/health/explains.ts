@@ -26,6 +26,7 @@ type Table = ReadonlyArray<readonly [cause: ReasonCode, follows: readonly Reason
 
 /** Causes that stop polls altogether. They explain every symptom of the polls, even one that began earlier. */
 const HOLDS_BACK: Table = [
+  ['table_locked', [...TOO_FEW_POLLS, 'database_outage', 'database_slow', 'init_stuck', 'part_failing']],
   ['no_worker', SLOW_POLLS],
   ['no_scheduler', TOO_FEW_POLLS],
   ['database_outage', [...SLOW_POLLS, 'database_slow']],
@@ -39,7 +40,7 @@ const SLOWS_DOWN: Table = [
   ['redis_slow', [...SLOW_POLLS, 'gateway_slow', 'carrier_slow']],
   ['database_slow', [...SLOW_POLLS, 'gateway_slow', 'carrier_slow']],
   ['gateway_slow', SLOW_POLLS],
-  ['carrier_slow', SLOW_POLLS],
+  ['carrier_slow', [...SLOW_POLLS, 'gateway_slow']],
   ['carrier_failing', ['success_rate']],
   ['pace_short', TOO_FEW_POLLS],
   ['overloaded', TOO_FEW_POLLS],

@@ -7,6 +7,7 @@ import { countWords, spanWords } from '../domain/words.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { LockHolder, RecordStore } from '../store/ports/records/record-store.ts';
+import { holderWords, type LockedTable, lockedCauses } from './locked-tables.ts';
 import { ownSideCauses } from './own-side-reasons.ts';
 import type { Cause } from './reason.ts';
 import type { StopFigures } from './stop-figures.ts';
@@ -17,6 +18,8 @@ export interface FleetState {
   readonly initStuck: boolean;
   /** The sessions that block the initialisation; null: unknown. */
   readonly lockHolders: readonly LockHolder[] | null;
+  /** Tables for whose locks statements of daemons wait. */
+  readonly locked: readonly LockedTable[];
   /** Why the reporting instance is not among the live ones; null: it is live, or not an instance. */
   readonly silence: string | null;
   /** null: unknown. */
@@ -32,7 +35,7 @@ export interface FleetState {
 
 export function fleetFaults({ instances, silence, initStuck, ...state }: FleetState): Cause[] {
   const isScheduled = instances.some(({ roles }) => roles.includes('scheduler'));
-  const causes = outageCauses(instances);
+  const causes = [...lockedCauses(state.locked), ...outageCauses(instances)];
   if (!instances.some(({ roles }) => roles.includes('worker'))) {
     causes.push({ code: 'no_worker', severity: 'alert', ...noWorkerWords(silence) });
   } else if (!isScheduled) {
@@ -130,25 +133,9 @@ function lockWords(holders: readonly LockHolder[] | null): [string, string | nul
       'cardpoll doctor',
     ];
   }
-  const { table, pid, name, openMs, query, remedy } = first;
-  const open = openMs === null ? 'since when is not known' : `open for ${spanWords(openMs / 1000)}`;
-  const holder =
-    remedy === null
-      ? 'a prepared transaction holds: roll it back, pg_prepared_xacts has its name'
-      : `session ${pid} of ${name} holds (${open}; ${statementWords(query)}); end it in psql: ${remedy}`;
   const more = holders.length === 1 ? '' : `; then ${countWords(holders.length - 1, 'more session')}`;
   // No command of cardpoll ends other programs' sessions.
-  return [`it waits for the table ${table}, which ${holder}${more}`, null];
-}
-
-const MOST_STATEMENT_CHARS = 80;
-
-/** Its beginning, up to the first character that may start a literal or a comment, which may contain secrets. */
-function statementWords(query: string | null): string {
-  if (query === null) return 'its statement is not shown to this user';
-  const [safe = ''] = /^(?:[a-z_][a-z_0-9]*|[.,()*=<>;\s])*/i.exec(query) ?? [];
-  const shown = safe.replace(/\s+/g, ' ').trim().slice(0, MOST_STATEMENT_CHARS);
-  return `last statement: ${shown}${safe.length < query.length || safe.length > shown.length + 1 ? ' ...' : ''}`;
+  return [`it waits for the table ${first.table}, which ${holderWords(first)}${more}`, null];
 }
 
 /** The log describes a configuration with many mistakes in full. */

@@ -30,12 +30,16 @@ import {
 } from './gateway-report.ts';
 import { fleetReasons } from './health-reasons.ts';
 import { InitProgressReader } from './init-progress.ts';
+import { LockedTables } from './locked-tables.ts';
 import type { Presence } from './presence.ts';
 import type { HealthReason } from './reason.ts';
 import { inOrder } from './reason-order.ts';
 import { readStopFigures, type StopFigures } from './stop-figures.ts';
 import { judgeTask, type LimitedCounts, type TaskJudgement } from './task-judge.ts';
 import { brokenPromise, taskConditionsOf } from './verdicts.ts';
+
+/** More often than other readings: a lock is to be named within 15 s, and must last for five of them. */
+const LOCKS_EVERY_MS = 3_000;
 
 interface HealthDeps extends Pick<GatewayFacts, 'cardsPerCall'> {
   readonly live: LiveStore;
@@ -56,8 +60,8 @@ export class FleetHealth {
   readonly #kept = perTaskType(() => new KeptReasons());
   readonly #changes: ChangeWatch;
   readonly #stops;
-  /** Asked only while the initialisation is stuck. */
   readonly #lockHolders;
+  readonly #locked = new LockedTables();
   readonly #clockGap;
   readonly #recordedLimits;
   readonly #configs;
@@ -69,7 +73,12 @@ export class FleetHealth {
     this.init = new InitProgressReader(clock, initPauseMs);
     this.#changes = new ChangeWatch({ live, records, clock });
     this.#stops = new SharedReading(() => readStopFigures(records, stops), clock);
-    this.#lockHolders = new SharedReading(() => records.lockHolders(), clock);
+    this.#lockHolders = new SharedReading(
+      // An embedded database has one session.
+      async () => (records.kind === 'embedded' ? [] : records.lockHolders()),
+      clock,
+      () => LOCKS_EVERY_MS,
+    );
     this.#recordedLimits = new SharedReading(() => records.configs.recordedLimits(), clock);
     this.#configs = new SharedReading(() => records.configs.list(), clock);
     this.#windows = new SharedReading(() => records.maintenance.open(), clock);
@@ -80,10 +89,11 @@ export class FleetHealth {
   async judge() {
     const { live, cardsPerCall, presence } = this.means;
     // All at once: a live store that takes half a second is to be named, not waited for.
-    const [surroundings, progress, facts] = await Promise.all([
+    const [surroundings, progress, facts, holders] = await Promise.all([
       readSurroundings(live, Promise.all([this.#stops.read(), this.#clockGap.read()])),
       live.coordination.initProgress(),
       this.#facts(),
+      this.#lockHolders.read(),
     ]);
     const measured = this.#tasks(surroundings, facts);
     const init = this.init.of(progress, surroundings.nowMs);
@@ -93,7 +103,8 @@ export class FleetHealth {
       tasks: measured,
       silence: presence?.silence ?? null,
       initStuck,
-      lockHolders: initStuck ? await this.#lockHolders.read() : null,
+      lockHolders: holders?.filter(({ ofSchedule }) => ofSchedule) ?? null,
+      locked: this.#locked.with(holders, surroundings.nowMs),
     });
     const changeOf = await this.#changes.before(found, surroundings);
     const ordered = (reasons: readonly HealthReason[]) =>

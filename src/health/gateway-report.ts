@@ -1,6 +1,6 @@
 // The state of the gateway for the whole fleet. Each instance has its own breakers and reports the open ones with its heartbeat;
-// this file combines them, derives reasons for health-reasons.ts, and names in a few words what holds a task type back. Used by the
-// judge, by statistics and explain, and by the capacity, which cannot be computed meanwhile. Pure.
+// this file combines them, has the reasons of breakers, and names in a few words what holds a task type back. Used by the judge, by
+// statistics and explain, and by the capacity, which cannot be computed meanwhile. Pure.
 import { dateOf } from '../domain/date-of.ts';
 import { type FaultKind, faultWords, type GatewayFault } from '../domain/gateway-fault.ts';
 import { FOLLOW_UP_INTERFACES, INTERFACE_NAMES, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
@@ -23,6 +23,11 @@ export interface InterfaceReport {
   readonly nextProbeAt: Date | null;
   readonly instances: number;
 }
+
+type HeldInterface = Pick<
+  InterfaceReport,
+  'interface' | 'breaker' | 'reason' | 'kind' | 'since' | 'instances'
+>;
 
 export interface Breakers {
   readonly interfaces: readonly InterfaceReport[];
@@ -163,11 +168,6 @@ export function heldByAll(
   return first === undefined || holds.includes(undefined) ? null : (HOLD_WORDS[first] ?? null);
 }
 
-type HeldInterface = Pick<
-  InterfaceReport,
-  'interface' | 'breaker' | 'reason' | 'kind' | 'since' | 'instances'
->;
-
 export interface BreakerInputs {
   /** Of the interfaces this task type calls and of the whole gateway. */
   readonly breakers: readonly HeldInterface[];
@@ -186,7 +186,7 @@ export function breakerReasons({ breakers, followUps, cutOff, present, nowMs }: 
     (present.successRate ?? 0) > 0 && since !== null && nowMs - since.getTime() >= 1_000 * present.seconds;
   return [...breakers, ...followUps].map((held) => {
     const ids = breakers.includes(held) && isAnswered(held) ? cutOff.get(held.interface) : undefined;
-    const because = held.reason === null ? '' : `: ${held.reason}`;
+    const because = held.reason === null ? '' : `: ${withoutKind(held.reason)}`;
     if (ids !== undefined) {
       const text = `${ids.join(', ')} cannot use ${interfaceWords(held)}, and polls of other workers succeed${because}`;
       return { code: 'instance_cut_off', severity: 'warning', text, command: 'cardpoll stats instances' };
@@ -208,4 +208,9 @@ function breakerWords(held: Breaker): string {
 
 export function interfaceWords({ interface: name }: Pick<InterfaceReport, 'interface'>): string {
   return name === WHOLE_GATEWAY ? 'the gateway' : `interface ${name}`;
+}
+
+/** What a call failed with, next to the words for its kind. */
+export function withoutKind(text: string): string {
+  return text.replace('the gateway does not accept our credentials: ', '');
 }

@@ -22,6 +22,7 @@ import { carrierWords, type FailingCarrier } from '../domain/results/carrier-pol
 import { type CarrierCards, unselectedWords } from '../domain/schedule/card-counts.ts';
 import { windowOfPause } from '../domain/schedule/maintenance.ts';
 import type { SchedulePace } from '../domain/schedule/schedule-pace.ts';
+import { secondsWords } from '../domain/stats/usual-latency.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { countWords, span, spanWords } from '../domain/words.ts';
 import type { LimitRecord, Pause, QueueCounts } from '../store/ports/live/work-queue.ts';
@@ -29,7 +30,7 @@ import type { LimitAdvice } from './advisor.ts';
 import { type Capacity, type PaceNeed, paceShortText } from './capacity.ts';
 import { easedAfterPause } from './explains.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
-import { type BreakerInputs, breakerReasons, type PresentFault } from './gateway-report.ts';
+import { type BreakerInputs, breakerReasons, type PresentFault, withoutKind } from './gateway-report.ts';
 import { type LatencyInputs, latencyReasons } from './latency-reasons.ts';
 import { doubtReasons, type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import type { Cause, HealthReason } from './reason.ts';
@@ -200,6 +201,8 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
       severity: source === 'operator' ? 'warning' : 'alert',
       text: `${what} ${since}for ${left} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
       command: window === null ? `cardpoll resume ${taskType}` : `cardpoll maintenance cancel ${window}`,
+      // The gateway asks again and again: then the health log has the first time.
+      ...(source === 'operator' ? { sinceMs } : {}),
     };
   });
 }
@@ -230,7 +233,10 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
             `${faultStart(inputs)}${percentDown(successRate ?? 0, 1)} % of polls succeed${presentWords(inputs)}${failureWords(inputs)}`,
             'cardpoll stats failures',
           ],
-    avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms on average`, 'cardpoll concurrency advise'],
+    avg_duration: [
+      `a poll takes ${secondsWords(avgDurationMs ?? 0)} on average`,
+      'cardpoll concurrency advise',
+    ],
     concurrency_usage: [
       `${tenths(concurrencyPercent)} % of the limit is in use, and the queue grows`,
       adviceCommand(inputs),
@@ -260,7 +266,7 @@ function faultStart(inputs: TaskHealthInputs): string {
   const words = fault?.kind === kindOf(inputs) ? faultWords(fault?.kind) : null;
   if (fault === null || words === null) return '';
   const who = fault.instanceIds.length === 0 ? '' : ` for ${fault.instanceIds.join(', ')}`;
-  return `${words}${who}: ${fault.text}: `;
+  return `${words}${who}: ${withoutKind(fault.text)}: `;
 }
 
 /** The success rate leaves these polls out, so they need words of their own. A breaker or a pause explains them already. */

@@ -5,7 +5,7 @@ import { areOnePause } from '../domain/limits/operator-limits.ts';
 import { reasonRow } from '../domain/reasons.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { KnownChange } from './change-before.ts';
-import { isStrainedBy, LOAD, placeOfHold, placeOfSlowness } from './explains.ts';
+import { isOfAccess, isStrainedBy, LOAD, placeOfHold, placeOfSlowness } from './explains.ts';
 import type { HealthReason } from './reason.ts';
 
 /** What one cause brings about is found within this time: reasons are of the polls of the last seconds. */
@@ -133,7 +133,7 @@ function mergedPauses(
 
 /**
  * One reason for the gateway, or for a carrier, where it is slow for several task types: that of the type that is slower, with the
- * names of all. One, too, where a breaker of the whole gateway holds all types.
+ * names of all. One, too, where a breaker of the whole gateway holds all types, or one fault of access fails the polls of all.
  * @param sinceMs when the gateway began to be slow for several types, where that is noted.
  */
 function mergedGateway(
@@ -145,8 +145,17 @@ function mergedGateway(
   const held = reasons.filter(({ code }) => code === 'breaker_open');
   const same = held.filter(({ text }) => withoutName(text) === withoutName(held[0]?.text ?? ''));
   const alike = same.length === TASK_TYPES.length ? same : [];
-  const rest = reasons.filter((one) => ![...slow, ...slowCarriers, ...alike].includes(one));
-  return [...merged(alike, undefined), ...merged(slow, sinceMs), ...merged(slowCarriers, undefined), ...rest];
+  const refused = ofOneAccessFault(reasons);
+  const rest = reasons.filter((one) => ![...slow, ...slowCarriers, ...alike, ...refused].includes(one));
+  const whole = [alike, refused, slowCarriers].flatMap((group) => merged(group, undefined));
+  return [...whole, ...merged(slow, sinceMs), ...rest];
+}
+
+/** The failing polls of all task types, where one fault lets no call through; the worst share first. */
+function ofOneAccessFault(reasons: readonly HealthReason[]): readonly HealthReason[] {
+  const failing = reasons.filter((one) => one.code === 'success_rate' && isOfAccess(one));
+  const isOne = failing.every(({ kind }) => kind === failing[0]?.kind);
+  return isOne && failing.length === TASK_TYPES.length ? failing : [];
 }
 
 function merged(reasons: readonly HealthReason[], sinceMs: number | undefined): readonly HealthReason[] {

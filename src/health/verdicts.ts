@@ -4,7 +4,9 @@
 import type { OrderedCause } from '../domain/alerts/alert-cause.ts';
 import { RULE_TYPE_FACTS, type TaskConditions } from '../domain/alerts/alert-rule.ts';
 import { NOT_IN_FORCE } from '../domain/limits/in-force.ts';
+import { REASON_AFTER_SECONDS } from '../domain/limits/operator-limits.ts';
 import { sum } from '../domain/numbers.ts';
+import { windowOfPause } from '../domain/schedule/maintenance.ts';
 import { perTaskType, type TaskType } from '../domain/task-type.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import type { Pause } from '../store/ports/live/work-queue.ts';
@@ -58,14 +60,24 @@ export function taskConditionsOf({
     const opened = heldInterfacesOf(taskType, gateway).flatMap(({ breaker, since }) =>
       breaker === 'open' && since !== null ? since.getTime() : [],
     );
+    const isForgotten = pauses.some((pause) => pause.taskType === taskType && mayBeForgotten(pause, nowMs));
+    const marked = ({ code, severity }: HealthReason) =>
+      isForgotten && code === 'paused' && severity === 'warning' ? { reminds: true as const } : {};
     return {
-      reasons: reasonsOf(taskType, withRoots(reasons)),
+      reasons: reasonsOf(taskType, withRoots(reasons)).map((one) => ({ ...one, ...marked(one) })),
       breakerOpenSeconds: opened.length === 0 ? 0 : Math.max(0, nowMs - Math.min(...opened)) / 1000,
       pausedByOperator:
         pauses.some((pause) => pause.taskType === taskType && pause.source === 'operator') ||
         resuming(tasks).includes(taskType),
     };
   });
+}
+
+/** An operator's pause that has lasted so long that it needed a reason. Maintenance was planned and is shown ahead. */
+function mayBeForgotten({ source, id, sinceMs }: Pause, nowMs: number): boolean {
+  return (
+    source === 'operator' && windowOfPause(id) === null && nowMs - sinceMs >= 1_000 * REASON_AFTER_SECONDS
+  );
 }
 
 /** What the last seconds show of these is still of a pause. */

@@ -62,12 +62,14 @@ function capacityFact({ capacity: { advice, held_by } }: OverviewBody, style: St
     : urgent('capacity', style.text(text, 'yellow'));
 }
 
-function gatewayFacts({ gateway }: OverviewBody, style: Style): Fact[] {
+function gatewayFacts({ gateway, pauses, tasks }: OverviewBody, style: Style): Fact[] {
   const held = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
   if (held.length === 0) {
     // Nothing is known of a gateway that has not answered: it was not called, or takes long.
     const { avg_duration_ms_10s: ms } = gateway;
-    if (ms === null) return [calm('gateway', { text: 'no answer in the last seconds' })];
+    const isPaused = tasks.every((task) => pauses.some((pause) => pause.task_type === task.task_type));
+    const none = isPaused ? 'not called in the pause' : 'no answer in the last seconds';
+    if (ms === null) return [calm('gateway', { text: none })];
     const words = gatewayWords(gateway, style.number(Math.round(ms)).text);
     if (gateway.slow) return [urgent('gateway', signed('warning', words))];
     return [calm('gateway', signed('good'), { text: ` ${words}` })];
@@ -170,13 +172,13 @@ function onTimeFact(
   return percent < ON_TIME_LEAST ? urgent('on time', { text, tone: 'yellow' }) : calm('on time', { text });
 }
 
-function initFact({ init }: OverviewBody, style: Style): Fact {
+function initFact({ init, cards_total: cards }: OverviewBody, style: Style): Fact {
   const { status, percent, loaded, total, eta_seconds: eta, finished_at } = init;
   if (status === 'completed') {
     const at = finished_at === null ? '' : ` ${style.time(finished_at).text}`;
     // Cards that are imported later are scheduled by their import.
-    const loadedCards = total === 0 ? 'before any card was imported' : cardCount(total);
-    return calm('init', { text: `completed${at}, ${loadedCards}` });
+    const none = cards > 0 ? '' : ', before any card was imported';
+    return calm('init', { text: `completed${at}${total === 0 ? none : `, ${cardCount(total)}`}` });
   }
   const left = eta === null ? '' : `, ${style.seconds(eta).text} left`;
   const [done, all] = [loaded, total].map((value) => style.number(value).text);
@@ -190,9 +192,7 @@ const INSTANCES_NAMED = 4;
 function instanceFact({ workers }: OverviewBody, style: Style): Fact {
   if (workers.length === 0) return urgent('instances', signed('bad', 'none is alive'));
   const number = (value: number) => style.number(value).text;
-  const each = workers
-    .slice(0, INSTANCES_NAMED)
-    .map(({ worker_id: id, in_flight }) => `${instanceLabel(id)} ${number(in_flight)} running`);
+  const each = workers.slice(0, INSTANCES_NAMED).map(({ worker_id: id }) => instanceLabel(id));
   const more = workers.length - each.length;
   const all = `${each.join(', ')}${more > 0 ? `, ${number(more)} more` : ''}`;
   const named = style.text(`${number(workers.length)}  ${all}`);
@@ -248,7 +248,7 @@ function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], {
   if (drain_seconds === 0) return `no backlog${advice === null ? '' : ' yet'}${then}`;
   if (drain_seconds !== null) return `backlog gone in ${seconds(drain_seconds)}${then}`;
   if (held_by !== null) return `backlog waits: ${held_by}`;
-  return advice === null ? 'backlog: not known yet' : `backlog never drains: ${advice}`;
+  return advice === null ? 'backlog: not known yet' : `backlog grows at this rate: ${advice}`;
 }
 
 /** `up, 24 ms, 100 % ok`; for a gateway none of whose interfaces is throttled. */

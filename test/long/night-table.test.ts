@@ -115,7 +115,7 @@ const NIGHTS: readonly Night[] = [
   },
   {
     night: 'the table of cards is locked',
-    named: /cards could not be read|database_outage/,
+    named: /table_locked: PostgreSQL answers, but statements on cards wait/,
     wakes: true,
     begin: async () => {
       locker = new pg.Client({ connectionString: fleet.databaseUrl });
@@ -126,7 +126,7 @@ const NIGHTS: readonly Night[] = [
   },
   {
     night: 'the table of stops is locked',
-    named: /card_stops|results|database_outage/,
+    named: /table_locked: PostgreSQL answers, but statements on card_stops wait/,
     wakes: true,
     begin: async () => {
       locker = new pg.Client({ connectionString: fleet.databaseUrl });

@@ -91,6 +91,7 @@ const CALM: FleetFacts = {
   silence: null,
   initStuck: false,
   lockHolders: [],
+  locked: [],
   stops: null,
   clockGap: null,
   pauses: [],

@@ -1,10 +1,9 @@
 // `cardpoll report`: the events of a period and what is open now, on one page, for the hand-over from one operator to the next.
-import { loadTimeZone } from '../../config/load-config.ts';
-import { Zone } from '../../log-search/time/zone.ts';
-import { type ReaderClock, shiftPage } from '../../terminal/reports/shift-page.ts';
+import { shiftPage } from '../../terminal/reports/shift-page.ts';
 import { showAnswer } from '../ask.ts';
 import { defineCommand } from '../command.ts';
 import { PAST_TIME, pastRange } from '../past-time.ts';
+import { readerClock } from '../reader-clock.ts';
 
 export const report = defineCommand({
   name: 'report',
@@ -25,7 +24,7 @@ export const report = defineCommand({
   ],
   run: async (context, { options }) => {
     const { since, until } = await pastRange(context, options);
-    const clock = clockOf(new Zone(await loadTimeZone(context.configInputs)), context.io.clock.now());
+    const clock = await readerClock(context);
     return showAnswer(
       context,
       'reading what happened',
@@ -34,26 +33,3 @@ export const report = defineCommand({
     );
   },
 });
-
-const DAY_MS = 86_400_000;
-
-/** Formats times as operators type them: in the configured zone. */
-function clockOf(zone: Zone, nowMs: number): ReaderClock {
-  const parts = (at: string) => {
-    const [date = '', time = ''] = zone.format(Date.parse(at)).split('T');
-    return { date, time: time.slice(0, 'hh:mm'.length) };
-  };
-  return {
-    zone: zone.name,
-    full: (at) => `${parts(at).date} ${parts(at).time}`,
-    // The time of day alone means its last occurrence.
-    typed(at) {
-      const { date, time } = parts(at);
-      return nowMs - Date.parse(at) < DAY_MS ? time : `${date}T${time}`;
-    },
-    short(at, near) {
-      const { date, time } = parts(at);
-      return date === parts(near).date ? time : `${date.slice('yyyy-'.length)} ${time}`;
-    },
-  };
-}

@@ -6,6 +6,7 @@ import { countWords } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { EXIT_OK } from '../../platform/exit-codes.ts';
 import type { FailuresBody, FailuresWithinBody } from '../../resources/stats.ts';
+import type { ReaderClock } from '../../terminal/reports/shift-page.ts';
 import {
   initStateFields,
   instanceColumns,
@@ -19,6 +20,7 @@ import { ask, showAnswer } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { ownAnswer, rendered } from '../output/print.ts';
 import { PAST_TIME, pastRange } from '../past-time.ts';
+import { readerClock } from '../reader-clock.ts';
 import { WATCH_OPTION, watch } from '../watch.ts';
 
 type Show = (context: CommandContext, client: ApiClient) => Promise<string>;
@@ -62,14 +64,15 @@ export const stats = defineCommand({
     { flags: '--until <time>', doc: 'with --since: its end, exclusive (default: now)', kind: PAST_TIME },
   ],
   run: async (context, { args: [view = 'overview'], options }) => {
-    const { since, until } = await pastRange(context, options);
+    const { since, until, said } = await pastRange(context, options);
     if (since !== undefined || until !== undefined) {
       if (view !== 'failures' || since === undefined) throw notOfAView();
+      const clock = await readerClock(context);
       return showAnswer(
         context,
         'reading failures',
         (client) => client.failuresWithin({ since, until }),
-        failuresWithinText,
+        (body, style) => failuresWithinText(body, style, clock, said),
       );
     }
     const read = (client: ApiClient) => SHOWN[view](context, client);
@@ -127,20 +130,27 @@ function notOfAView(): CardpollError {
   });
 }
 
-function failuresWithinText({ items, kept_from: from }: FailuresWithinBody, style: Style): string {
-  if (!style.forPeople) return hourTable(items, style);
-  const note = from === null ? '' : `polls are counted from ${style.time(from).text} on\n`;
-  return `${note}${items.length === 0 ? 'no poll failed in this time\n' : hourTable(items, style)}`;
+function failuresWithinText(
+  { items, kept_from: from }: FailuresWithinBody,
+  style: Style,
+  clock: ReaderClock,
+  said: string | null,
+): string {
+  if (!style.forPeople) return hourTable(({ at }) => at)(items, style);
+  const note = from === null ? '' : `polls are counted from ${clock.full(from)} on\n`;
+  const hours = hourTable(({ at }) => clock.full(at));
+  return `${said}\n${note}${items.length === 0 ? 'no poll failed in this time\n' : hours(items, style)}`;
 }
 
-const hourTable = listTable<FailuresWithinBody['items'][number]>((style) => [
-  { header: 'HOUR', cell: ({ at }) => ({ text: at }) },
-  { header: 'TASK', cell: ({ task_type }) => style.text(task_type) },
-  { header: 'CARRIER', cell: ({ carrier_id: id }) => style.text(id === null ? 'others' : String(id)) },
-  { header: 'POLLS', cell: ({ polls }) => style.number(polls) },
-  { header: 'FAILED', cell: ({ failed }) => style.number(failed) },
-  { header: 'FAILED %', cell: ({ failed_percent: percent }) => style.percent(percent) },
-]);
+const hourTable = (hour: (row: FailuresWithinBody['items'][number]) => string) =>
+  listTable<FailuresWithinBody['items'][number]>((style) => [
+    { header: 'HOUR', cell: (row) => ({ text: hour(row) }) },
+    { header: 'TASK', cell: ({ task_type }) => style.text(task_type) },
+    { header: 'CARRIER', cell: ({ carrier_id: id }) => style.text(id === null ? 'others' : String(id)) },
+    { header: 'POLLS', cell: ({ polls }) => style.number(polls) },
+    { header: 'FAILED', cell: ({ failed }) => style.number(failed) },
+    { header: 'FAILED %', cell: ({ failed_percent: percent }) => style.percent(percent) },
+  ]);
 
 const reasonTable = listTable<OfTask<FailuresBody['reasons'][number]>>((style) => [
   { header: 'TASK', cell: ({ task }) => style.text(task) },

@@ -59,7 +59,7 @@ export function renderStill(state: State): string[] {
     // Kept text contains the full sentence.
     ...linesOf(bandOf(state, { columns, rows: TABS_FROM_ROWS }, state.rows), columns),
   ];
-  const view = overviewView({ state, columns, rows: state.rows - top.length });
+  const view = overviewView({ state, columns, rows: state.rows - top.length }, true);
   const lines = [...top, ...stacked(view, columns, isStale(state))].slice(0, state.rows);
   return lines.slice(0, lines.findLastIndex((line) => line.trim() !== '') + 1);
 }
@@ -92,12 +92,15 @@ const BAND_ROWS = 4;
 const TALL_FROM_ROWS = 38;
 
 /** The overview and the view of a task type show the sentence and its command, in this many rows, other views one line. */
-function bandOf(state: State, { columns, rows }: Room, most = BAND_ROWS): Part {
+function bandOf(state: State, { columns, rows }: Room, most: number | null = null): Part {
   const verdict = verdictOf(state);
   if (verdict === null) return [];
   const isMain = state.view === 'overview' || state.view === 'task' || verdict.tone === 'stale';
   const isTall = state.view === 'overview' && verdict.tone !== 'normal' && rows >= TALL_FROM_ROWS;
-  const lines = bandLines(verdict, { columns, rows: isMain ? most : 1 });
+  const lines = bandLines(verdict, { columns, rows: isMain ? (most ?? BAND_ROWS) : 1 });
+  // What is below stays in its place while the cause changes.
+  const isFixed = most === null && state.view === 'overview' && ['warning', 'alert'].includes(verdict.tone);
+  while (isFixed && lines.length < BAND_ROWS) lines.push(EMPTY);
   return <Band tone={verdict.tone} {...{ lines, isTall }} />;
 }
 

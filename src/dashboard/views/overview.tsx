@@ -7,7 +7,7 @@ import { lineWidth } from '../../terminal/line.ts';
 import { alertText } from '../../terminal/reports/alert-tables.ts';
 import { signed } from '../../terminal/style.ts';
 import { grouped, relative, ScreenStyle, since } from '../format.ts';
-import { atMost, fact, gaugeSpans, type Line, MARK, missing, type Span, span } from '../layout.ts';
+import { atMost, EMPTY, fact, gaugeSpans, type Line, MARK, missing, type Span, span } from '../layout.ts';
 import type { Part, ViewProps } from '../part.tsx';
 import { dataTimeMs, hasStrip, isWall, type State } from '../state.ts';
 import { PANEL_COLUMNS, PANEL_ROWS, Panel } from '../ui.tsx';
@@ -26,7 +26,8 @@ const REASON_SHARE = 1 / 4;
 /** With fewer rows only the line of keys mentions further reasons. */
 const REASONS_FROM_ROWS = 12;
 
-export function overviewView({ state, columns, rows }: ViewProps): Part[] {
+/** @param isStill kept text: without the room for further reasons that keeps the layout in its place. */
+export function overviewView({ state, columns, rows }: ViewProps, isStill = false): Part[] {
   const overview = state.data.overview.body;
   if (overview === null) return [[missing('overview', state.data.overview.problem)]];
   const nowMs = dataTimeMs(state);
@@ -36,6 +37,8 @@ export function overviewView({ state, columns, rows }: ViewProps): Part[] {
   const reasonRows =
     rows < REASONS_FROM_ROWS ? 0 : Math.floor(rows * (isWide ? REASON_SHARE / 2 : REASON_SHARE));
   const reasons = furtherReasons(overview.health_reasons, { columns, rows: reasonRows, nowMs });
+  const isTrouble = overview.health_reasons.length > 0;
+  while (isTrouble && !isStill && reasons.length < reasonRows) reasons.push(EMPTY);
   const strip = hasStrip(state) ? stripLines(state) : [];
   const stripRows = strip.length === 0 ? 0 : STRIP_ROWS;
   const room = rows - stripRows - (reasons.length === 0 ? 0 : reasons.length + 1);

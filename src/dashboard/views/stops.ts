@@ -92,7 +92,7 @@ function waitingLines({
 }: Stops): Line[] {
   const counted = (number: number | null, most = STOPS_COUNTED) => countedText(number ?? 0, most, count);
   const wait = doubtful === 1 ? 'waits' : 'wait';
-  const running = `${counted(unconfirmed, UNCONFIRMED_STOPS_COUNTED)} acknowledged, card still running`;
+  const running = `${counted(unconfirmed, UNCONFIRMED_STOPS_COUNTED)} acknowledged, and the card still runs`;
   return [
     fact(
       'held',

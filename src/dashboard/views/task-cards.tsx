@@ -214,7 +214,7 @@ function limitCells(
 
 function intervalCell({ interval_seconds: wanted, achieved_interval_seconds: achieved }: TaskBody): Span {
   if (wanted === null) return span('off', 'dim');
-  if (achieved === null) return span(`not now, ${seconds(wanted)} wanted`, 'yellow');
+  if (achieved === null) return span(`- (wanted ${seconds(wanted)})`, 'yellow');
   if (Math.round(achieved) <= Math.round(wanted * 1.05)) return span(seconds(wanted));
   return span(`${seconds(achieved)}, not ${seconds(wanted)}`, 'yellow');
 }

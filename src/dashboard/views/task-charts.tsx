@@ -6,7 +6,7 @@ import type { HistoryBody, TaskBody } from '../../resources/stats.ts';
 import { lineWidth } from '../../terminal/line.ts';
 import { abbreviated } from '../../terminal/style.ts';
 import { extentOf, lineChart, rowOf, type Scale, type Series, type Summary } from '../charts.ts';
-import { grouped, measure, percent, seconds } from '../format.ts';
+import { count, grouped, measure, NOTHING, percent, seconds } from '../format.ts';
 import { EMPTY, type Line, plain, type Span, span, type Tone } from '../layout.ts';
 import { latelyOf, type Measured, minutesOf, seriesOf } from '../series.ts';
 import { Ends, Row, Rows } from '../ui.tsx';
@@ -35,6 +35,9 @@ const SHARE_FLOOR = 50;
 /** Scale of durations, milliseconds; logarithmic. */
 const DURATIONS = { floor: 10, ceiling: 4_000 };
 
+/** Cards are whole, also where samples were joined to a mean. */
+const whole = (value: number | null) => (value === null ? measure(null) : count(Math.round(value)));
+
 const CHARTS: readonly Chart[] = [
   {
     drawn: [{ measured: 'rate_per_second', name: 'polls', tone: 'accent' }],
@@ -42,7 +45,7 @@ const CHARTS: readonly Chart[] = [
     summary: 'max',
     shown: measure,
     mark: ({ demand_per_second: demand }) => demand,
-    markName: 'demand',
+    markName: 'needed',
     scale: ({ max, mark }) => ({ floor: 0, ceiling: Math.max(max, mark) }),
   },
   {
@@ -72,7 +75,7 @@ const CHARTS: readonly Chart[] = [
     drawn: [{ measured: 'queue_length', name: 'queue', tone: 'third' }],
     unit: '',
     summary: 'max',
-    shown: measure,
+    shown: whole,
     mark: null,
     scale: ({ max }) => ({ floor: 0, ceiling: max }),
   },
@@ -177,10 +180,15 @@ function oneChart({ chart, task, history, nowMs, columns, rows }: OneChartProps)
 function heading({ drawn, shown, unit, markName }: Chart, all: readonly Series[], mark: number | null): Line {
   const values = drawn.flatMap(({ name, tone }, i): Span[] => [
     span(`${i === 0 ? '' : '  '}${name} `, tone),
-    span(`${shown(latelyOf(all[i] ?? []))}${unit}`, 'bold'),
+    span(withUnit(shown(latelyOf(all[i] ?? [])), unit), 'bold'),
   ]);
   if (markName === undefined || mark === null) return values;
-  return [...values, span(` of ${shown(mark)} ${markName}`, 'dim')];
+  return [...values, span(`, ${shown(mark)} ${markName}`, 'dim')];
+}
+
+/** No unit without a value. */
+function withUnit(value: string, unit: string): string {
+  return value === NOTHING ? value : `${value}${unit}`;
 }
 
 /** The time of the extreme: the newest sample that has it. */
@@ -188,7 +196,7 @@ function agoOf(series: Series, value: number, stepSeconds: number): string {
   const at = series.lastIndexOf(value);
   const ago = (series.length - 1 - at) * stepSeconds;
   if (at === -1 || ago === 0) return '';
-  return ` -${ago < 60 ? seconds(ago) : `${Math.round(ago / 60)}m`}`;
+  return ` ${ago < 60 ? seconds(ago) : `${Math.round(ago / 60)}m`} ago`;
 }
 
 /** Row -> number. The mark has its number at its row; the numbers of the scale's ends are in other rows. */

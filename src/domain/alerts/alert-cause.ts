@@ -27,6 +27,8 @@ export interface DatedCause extends AlertCause {
 export interface OrderedCause extends DatedCause {
   /** The cause that it follows from; itself, if it is a root cause. */
   readonly root: DatedCause;
+  /** A warning that the receivers of alerts get once: a pause of an operator that may be forgotten. Absent: it is none. */
+  readonly reminds?: true;
 }
 
 /** Two causes are the same if calls fail in the same way, even with different codes; otherwise if the codes are equal. */
@@ -35,9 +37,16 @@ export function causeKey({ code, kind }: Pick<AlertCause, 'code' | 'kind'>): str
 }
 
 /** The health level of the reasons that no other rule covers. */
-export function levelOf(reasons: readonly AlertCause[], covered: readonly string[]): number {
+export function levelOf(
+  reasons: ReadonlyArray<AlertCause & Pick<OrderedCause, 'reminds'>>,
+  covered: readonly string[],
+): number {
   const own = reasons.filter(({ code }) => !covered.includes(code));
-  return HEALTH_LEVELS[worst(own.map(({ severity }) => severity))];
+  return HEALTH_LEVELS[worst(own.map((one) => (firesAsAlert(one) ? 'alert' : one.severity)))];
+}
+
+function firesAsAlert({ severity, reminds }: Pick<OrderedCause, 'severity' | 'reminds'>): boolean {
+  return severity === 'alert' || reminds === true;
 }
 
 /**
@@ -67,7 +76,7 @@ function behind(
     return reasons.filter(({ code }) => reasonRow(code).concerns === 'polls');
   if (ruleType !== 'health') return reasons.filter(({ code }) => code === ruleType);
   const own = reasons.filter(({ code }) => !covered.includes(code));
-  const alerts = own.filter(({ severity }) => severity === 'alert');
+  const alerts = own.filter(firesAsAlert);
   return alerts.length === 0 ? own : alerts;
 }
 

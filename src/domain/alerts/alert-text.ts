@@ -149,11 +149,12 @@ const RULE_ENDS: Readonly<Record<Exclude<Resolution, 'recovered'>, string>> = {
 };
 
 function valueText(ruleType: RuleType, value: number): string {
-  if (ruleType === 'health') return levelOf(value);
+  if (ruleType === 'health') return healthLevel(value);
   return `${value.toLocaleString('en-US', { maximumFractionDigits: 2 })}${RULE_TYPE_FACTS[ruleType].unit}`;
 }
 
-function levelOf(value: number): string {
+/** `alert`: the word for a level of health. */
+export function healthLevel(value: number): string {
   const levels = Object.keys(HEALTH_LEVELS) as Health[];
   return levels.find((level) => HEALTH_LEVELS[level] === value) ?? String(value);
 }

@@ -1,6 +1,7 @@
 // Limits that operators set. max_concurrency, the polls in flight of a task type: its default, its bounds and the recommended
 // range. Pauses of polling: their bounds, and the names of the operations interface. Used by operations, API and CLI.
 import { TASK_TYPES } from '../task-type.ts';
+import { span } from '../words.ts';
 
 /** The limit that a task type starts with: safe for a gateway whose response time has not been measured yet. */
 export const DEFAULT_MAX_CONCURRENCY = 100;
@@ -16,7 +17,7 @@ export function recommendedConcurrency(responseMs: number): { readonly min: numb
 export const PAUSE_SECONDS_BOUNDS = { min: 1, max: 604_800 } as const;
 export const DEFAULT_PAUSE_SECONDS = 600;
 
-/** Who forgets a longer pause leaves it to colleagues, who need to know why; asked for by command line and dashboard. */
+/** Who forgets a longer pause leaves it to colleagues, who need to know why. */
 export const REASON_AFTER_SECONDS = 3_600;
 
 /** Who pauses polling. A pause of one never hides the other's. */
@@ -26,6 +27,28 @@ export type PauseSource = (typeof PAUSE_SOURCES)[number];
 /** One task type, or all of them. */
 export const PAUSABLE = [...TASK_TYPES, 'all'] as const;
 export type Pausable = (typeof PAUSABLE)[number];
+
+/**
+ * THE rule of API, command line and dashboard for the reason of a pause.
+ * @returns what is wrong, and the command that is right; null: nothing is.
+ */
+export function lackOfReason(
+  taskType: Pausable,
+  seconds: number,
+  reason: string,
+): { readonly problem: string; readonly command: string } | null {
+  if (seconds <= REASON_AFTER_SECONDS || reason.trim() !== '') return null;
+  return {
+    problem: `a pause of more than ${span(REASON_AFTER_SECONDS)} needs a reason: colleagues see it for so long`,
+    command: `cardpoll pause ${taskType} --for ${typed(seconds)} --reason 'gateway maintenance'`,
+  };
+}
+
+/** As one word: `2h`, `90m`, `3601s`. */
+function typed(seconds: number): string {
+  if (seconds % 3_600 === 0) return `${seconds / 3_600}h`;
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
+}
 
 /** One order sets the pauses of several task types within this time. */
 const SAME_PAUSE_MS = 2_000;

@@ -2,7 +2,7 @@
 // operators set one when the gateway's owner announces maintenance. Used by the admin API.
 import type { Actor } from '../../domain/audit.ts';
 import { dated } from '../../domain/date-of.ts';
-import type { Pausable } from '../../domain/limits/operator-limits.ts';
+import { lackOfReason, type Pausable } from '../../domain/limits/operator-limits.ts';
 import { windowOfPause } from '../../domain/schedule/maintenance.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -30,8 +30,12 @@ export class PauseOperations {
   /**
    * Stops all polling of a task type, including manual triggers, for `seconds` from now; calls in flight end normally.
    * A new pause replaces the operators' current one. @returns the new pauses.
+   * @throws CardpollError `invalid` for a long one without a reason.
    */
   async pause(actor: Actor, { taskType, seconds, reason }: OperatorPause): Promise<PauseReport[]> {
+    const lack = lackOfReason(taskType, seconds, reason);
+    if (lack !== null)
+      throw new CardpollError('invalid', 'pause_reason_missing', lack.problem, { hint: lack.command });
     const types = typesOf(taskType);
     const present = await this.#ofOperators(types);
     const sinceMs = Math.round(await this.deps.live.now());

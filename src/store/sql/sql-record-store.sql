@@ -19,22 +19,28 @@ FROM pg_control_system(), pg_database d
 WHERE d.datname = current_database()
 
 -- name: sql_record_store.lockHolders
--- The holders of the locks on the tables of the schedule that daemons wait for, $1 their application name. A waiting session is
--- not at the end of the chain. pg_blocking_pids has 0 for a prepared transaction. Only members of pg_read_all_stats see the
--- statement and the start of a session of another user.
+-- The holders of the locks on tables of cardpoll that daemons wait for to read or write rows, $1 their application name; a change
+-- of a table by cardpoll itself may wait. A waiting session is not at the end of the chain. pg_blocking_pids has 0 for a prepared
+-- transaction. Only members of pg_read_all_stats see the statement and the start of a session of another user.
 WITH RECURSIVE waiting AS (
-  SELECT l.pid, l.relation::regclass::text AS "table"
+  SELECT l.pid, l.waitstart, coalesce(i.indrelid, l.relation) AS relation
   FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-  WHERE NOT l.granted AND a.application_name = $1::text AND a.datname = current_database() AND l.relation = ANY (ARRAY[
-    to_regclass('cards'), to_regclass('card_removals'), to_regclass('polling_configs'), to_regclass('ring_marks')]::oid[])
+  JOIN pg_class t ON t.oid = l.relation LEFT JOIN pg_index i ON i.indexrelid = l.relation
+  WHERE NOT l.granted AND l.mode IN ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
+    AND a.application_name = $1::text AND a.datname = current_database()
+    AND t.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('cards'))
 ), chain AS (
-  SELECT "table", unnest(pg_blocking_pids(pid)) AS pid FROM waiting
+  SELECT relation, unnest(pg_blocking_pids(pid)) AS pid FROM waiting
   UNION
-  SELECT "table", unnest(pg_blocking_pids(pid)) FROM chain WHERE pid <> 0
+  SELECT relation, unnest(pg_blocking_pids(pid)) FROM chain WHERE pid <> 0
 )
-SELECT "table", pid, concat_ws(' ', usename, nullif(application_name, '')) AS name,
+SELECT relation::regclass::text AS "table", pid, concat_ws(' ', usename, nullif(application_name, '')) AS name,
   extract(epoch FROM clock_timestamp() - xact_start)::double precision * 1000 AS open_ms, nullif(query, '<insufficient privilege>') AS query,
-  CASE WHEN pid <> 0 THEN format('SELECT pg_terminate_backend(%s)', pid) END AS remedy
+  CASE WHEN pid <> 0 THEN format('SELECT pg_terminate_backend(%s)', pid) END AS remedy,
+  coalesce(application_name = $1::text, false) AS is_own,
+  (SELECT extract(epoch FROM clock_timestamp() - min(w.waitstart))::double precision * 1000 FROM waiting w
+    WHERE w.relation = chain.relation) AS waited_ms,
+  relation = ANY (ARRAY[to_regclass('cards'), to_regclass('card_removals'), to_regclass('polling_configs'), to_regclass('ring_marks')]::oid[]) AS of_schedule
 FROM chain LEFT JOIN pg_stat_activity USING (pid)
 WHERE cardinality(pg_blocking_pids(pid)) = 0
 ORDER BY open_ms DESC NULLS LAST, pid

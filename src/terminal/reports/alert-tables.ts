@@ -1,5 +1,6 @@
 // Alert rules and fired alerts as tables. Used by the alerts commands and the dashboard. Shows the API's values.
 import { RULE_TYPE_FACTS } from '../../domain/alerts/alert-rule.ts';
+import { healthLevel } from '../../domain/alerts/alert-text.ts';
 import type { AlertBody, AlertRuleBody } from '../../resources/alerts.ts';
 import { type Cell, exactText, type Style } from '../style.ts';
 import { type ColumnsOf, fieldList, listTable } from '../table.ts';
@@ -7,6 +8,7 @@ import { type ColumnsOf, fieldList, listTable } from '../table.ts';
 type Condition = Pick<AlertRuleBody, 'rule_type' | 'comparison' | 'threshold'>;
 
 export function conditionText({ rule_type, comparison, threshold }: Condition): string {
+  if (rule_type === 'health') return `health ${comparison} ${healthLevel(threshold)}`;
   return `${rule_type} ${comparison} ${threshold}${RULE_TYPE_FACTS[rule_type].unit}`;
 }
 
@@ -20,8 +22,10 @@ function shownValue({ value, comparison }: Pick<AlertBody, 'value' | 'comparison
   );
 }
 
-/** `Backlog (realname): 52,000 > 50,000`. */
+/** Why it fires, or `Backlog (realname): 52,000 > 50,000`. */
 export function alertText(alert: AlertBody): string {
+  // An older daemon does not send the cause.
+  if (alert.cause?.text !== undefined) return `${alert.rule_name}: ${alert.cause.text}`;
   const { rule_name, task_type, comparison, threshold } = alert;
   return `${rule_name} (${task_type}): ${exactText(shownValue(alert))} ${comparison} ${exactText(threshold)} when it fired`;
 }
@@ -57,7 +61,7 @@ export const alertColumns: ColumnsOf<AlertBody> = (style) => [
   { header: 'RULE', cell: (row) => style.text(`${row.rule_id} ${row.rule_name}`), least: 12 },
   { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 5 },
   { header: 'CONDITION', cell: (row) => style.text(conditionText(row)), drop: 1 },
-  { header: 'AT FIRING', cell: (row) => style.number(shownValue(row), 0, 2), drop: 6 },
+  { header: 'AT FIRING', cell: (row) => atFiring(row, style), drop: 6 },
   { header: 'FIRED', cell: (row) => style.time(row.fired_at), drop: 7 },
   {
     header: 'RESOLVED',
@@ -69,6 +73,11 @@ export const alertColumns: ColumnsOf<AlertBody> = (style) => [
   // An older daemon does not send it.
   { header: 'CAUSE', cell: ({ cause }) => style.text(cause?.text ?? null), least: 24, drop: 8 },
 ];
+
+function atFiring(alert: AlertBody, style: Style): Cell {
+  if (alert.rule_type === 'health' && style.forPeople) return style.text(healthLevel(alert.value));
+  return style.number(shownValue(alert), 0, 2);
+}
 
 /** One status per event, with the number of attempts if there were several. */
 function notificationsCell({ notifications }: AlertBody, style: Style): Cell {

@@ -2,6 +2,7 @@
 // dashboard.
 import { isDeepStrictEqual } from 'node:util';
 import { roundedMb } from '../../domain/numbers.ts';
+import { span } from '../../domain/words.ts';
 import type { AuditBody } from '../../resources/audit.ts';
 
 /** `max_concurrency 100 -> 150`: the fields that differ, or all fields of a created or deleted object. */
@@ -12,7 +13,8 @@ export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'
     .filter((name) => !isDeepStrictEqual(from[name] ?? null, to[name] ?? null))
     .map((name) => {
       const [was, is] = [from[name], to[name]].map((value) => fieldText(name, value));
-      if (!(name in from)) return `${name} ${is}`;
+      // Of a pause: `for 8h`.
+      if (!(name in from)) return `${name === 'seconds' ? 'for' : name} ${is}`;
       if (!(name in to)) return `was ${name} ${was}`;
       return `${name} ${was} -> ${is}`;
     })
@@ -20,6 +22,7 @@ export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'
 }
 
 function fieldText(name: string, value: unknown): string {
+  if (typeof value === 'number' && name === 'seconds') return span(value);
   return valueText(typeof value === 'number' && name.endsWith('_mb') ? roundedMb(value) : value);
 }
 
@@ -30,6 +33,6 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 /** A value in the words of the fields. */
 export function valueText(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return value === '' ? 'none' : value;
   return value === null || value === undefined ? 'none' : JSON.stringify(value);
 }

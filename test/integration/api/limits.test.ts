@@ -181,6 +181,25 @@ describe('pauses', () => {
     expect(await listed()).toMatchObject([{ task_type: 'package', reason: 'maintenance', by: 'local' }]);
   });
 
+  it('a pause of more than an hour needs a reason, by the same rule as on the command line', async () => {
+    const asked = (seconds: number, reason: string) =>
+      api.call('POST', PAUSES, { json: { task_type: 'package', seconds, reason } });
+    for (const reason of ['', '  ']) {
+      expect(await asked(3_601, reason)).toMatchObject({
+        status: 422,
+        body: {
+          code: 'pause_reason_missing',
+          detail: 'a pause of more than 1h needs a reason: colleagues see it for so long',
+          hint: "cardpoll pause package --for 3601s --reason 'gateway maintenance'",
+        },
+      });
+    }
+    expect(await listed()).toEqual([]);
+    expect((await asked(3_600, '')).status).toBeLessThan(300);
+    expect((await asked(3_601, 'vendor window')).status).toBeLessThan(300);
+    await resume('all');
+  });
+
   it('are listed by task type, the one that lasts longest first', async () => {
     await gatewayPauses('package', 5_000);
     await pause('package');

@@ -188,7 +188,9 @@ it('Redis is full: a worker is unready and says so, although Redis answers the c
   await client.config('SET', 'maxmemory', '1mb');
   await waitFor(() => other.problems().length > 0, { what: 'the instance to be unready' });
   expect(other.problems()).toEqual([
-    expect.stringMatching(/^heartbeat: no answer for 1\d s: Redis at .* refuses work: OOM/),
+    expect.stringMatching(
+      /^heartbeat: no answer for 1\d s: Redis at .* refuses work: OOM command not allowed when used memory > 'maxmemory'$/,
+    ),
   ]);
   await client.config('SET', 'maxmemory', '0');
   await waitFor(() => other.problems().length === 0, { what: 'the instance to be ready again' });

@@ -92,8 +92,8 @@ describe('tables', () => {
       '-o wide also shows P50/P95 MS, AVG MS, LAG, SUCCEEDED, FAILED',
       '',
       'capacity   realname 278/s of 833/s (66 % free), carddata 278/s of 833/s (66 %',
-      '           free), package 278/s of 833/s (66 % free), backlog never drains:',
-      '           raise realname to 180',
+      '           free), package 278/s of 833/s (66 % free), backlog grows at this',
+      '           rate: raise realname to 180',
       'init       running  25 %, 250,000 of 1,000,000 cards, 1h 5m left',
       'instances  ✖ none is alive',
       'gateway    ● up, 24 ms, 100 % ok',
@@ -132,13 +132,22 @@ describe('tables', () => {
     const { env, requests } = await daemonThatSays(json(body));
     const argv = ['stats', 'failures', '--since', '01:00', '--until', '02:00'];
     const zoned = { ...env, CARDPOLL_TIME_ZONE: 'UTC' };
-    const { stdout } = await cli(argv, { env: zoned });
-    expect(stdout.split('\n').map((line) => line.trim().split(/ {2,}/))).toEqual([
+    const rows = async (over: object, ...more: string[]) =>
+      (await cli([...argv, ...more], { env: { ...zoned, ...over } })).stdout
+        .split('\n')
+        .map((line) => line.trim().split(/ {2,}|\t/));
+    expect(await rows({})).toEqual([
+      ['since 2026-11-21T01:00:00+00:00 until 2026-11-21T02:00:00+00:00 (UTC)'],
       ['HOUR', 'TASK', 'CARRIER', 'POLLS', 'FAILED', 'FAILED %'],
-      ['2026-11-21T01:00:00.000Z', 'carddata', '2', '100', '25', '25.0'],
-      ['2026-11-21T01:00:00.000Z', 'carddata', 'others', '100', '25', '25.0'],
+      ['2026-11-21 01:00', 'carddata', '2', '100', '25', '25.0'],
+      ['2026-11-21 01:00', 'carddata', 'others', '100', '25', '25.0'],
       [''],
     ]);
+    // In the zone in which the times were typed; for programs in UTC.
+    expect((await rows({ CARDPOLL_TIME_ZONE: 'Asia/Kolkata' }))[2]?.[0]).toBe('2026-11-21 06:30');
+    expect((await rows({ CARDPOLL_TIME_ZONE: 'Asia/Kolkata' }, '-o', 'tsv'))[0]?.[0]).toBe(
+      '2026-11-21T01:00:00.000Z',
+    );
     expect(decodeURIComponent(requests[0]?.line ?? '')).toBe(
       'GET /api/admin/polling-stats/failures/hours?since=2026-11-21T01:00:00.000Z&until=2026-11-21T02:00:00.000Z',
     );

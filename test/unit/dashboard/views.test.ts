@@ -179,9 +179,34 @@ describe('the overview', () => {
     expect(at(120, 40)).toMatch(/polls .*polls .*polls /);
     expect(at(120, 40)).not.toMatch(/POLLS\/S/);
     expect(at(100, 30)).toMatch(/carddata {2}Enter opens it/);
-    expect(at(100, 30)).toMatch(/polls .*\/s .*success .* %/);
+    expect(at(100, 30)).toMatch(/polls .*\/s, .*success .* %/);
     expect(at(80, 24)).not.toMatch(/opens it/);
   });
+
+  it.each([
+    [60, 15],
+    [80, 24],
+    [120, 40],
+    [200, 60],
+  ])(
+    'has the task types in the same line at %ix%i, however many reasons there are and how long they are',
+    (columns, rows) => {
+      const state = troubledState({ columns, rows });
+      const { body } = state.data.overview;
+      if (body === null) throw new Error('there is no overview');
+      const [first, ...more] = body.health_reasons;
+      if (first === undefined) throw new Error('there is no reason');
+      const lineWith = (health_reasons: Bodies['overview']['health_reasons']) => {
+        const overview = { ...state.data.overview, body: { ...body, health_reasons } };
+        const screen = screenOf({ ...state, data: { ...state.data, overview } });
+        return screen.split('\n').findIndex((line) => /▸ (✖ |▲ |● )?realname/.test(line));
+      };
+      const short = { ...first, text: 'carddata: short', command: null };
+      const lines = [[short], [first], [short, ...more], body.health_reasons].map(lineWith);
+      expect(new Set(lines).size, lines.join(' ')).toBe(1);
+      expect(lines[0]).toBeGreaterThan(0);
+    },
+  );
 
   it('keeps the cards with a chart at 120x40, whatever is wrong', () => {
     const screen = screenOf(troubledState({ columns: 120, rows: 40 }));
@@ -192,7 +217,7 @@ describe('the overview', () => {
 
   it('names the lines that a chart is measured by, and where its extreme was', () => {
     const screen = screenOf(calmState({ columns: 160, rows: 50 }));
-    expect(screen).toMatch(/polls 106\/s of 278 demand +max 1,000 -15m/);
+    expect(screen).toMatch(/polls 106\/s, 278 needed +max 1,000 15m ago/);
     expect(screen).toMatch(/^. +90 [^\n]*\n/m);
     expect(screen).toMatch(/^. 2,000 /m);
     expect(screen).toMatch(/15 min ago +now/);
@@ -249,7 +274,7 @@ describe('the overview', () => {
     ['polls on time', /on time +99\.8 % of the polls of the last hour; worst carrier 2: 97 %$/m],
     ['stops', /stops +enforce, 12 of 100 in 1 h, 340 of 500 in 24 h *$/m],
     ['the initialisation', /init +completed 1m ago, 1,000,000 cards/],
-    ['instances', /instances +1 {2}worker-1-7 100k running/],
+    ['instances', /instances +1 {2}worker-1-7 *$/m],
     ['alerts', /alerts +no rule fires/],
     ['cleanup', /cleanup +has never run/],
     ['the age of the data and whose they are', /http:\/\/127\.0\.0\.1:7480 +0\.1\.0 +● live, 0s old/],
@@ -267,7 +292,7 @@ describe('the overview', () => {
     ['initialisation', /init +✖ stuck {2}25 %, 12M of 50M/],
     ['mixed versions', /▲ versions /],
     ['alerts', /alerts +✖ /],
-    ['a backlog that never drains', /backlog never drains: raise realname to 100000/],
+    ['a backlog that never drains', /backlog grows at this rate: raise realname to 100000/],
     ['a limit that is not in force', /60\/99,999 of 100k/],
   ])('shows trouble with %s', (_, pattern) => {
     expect(screenOf(troubledState({ columns: 200, rows: 60 }))).toMatch(pattern);
@@ -313,10 +338,11 @@ describe('the overview', () => {
   it('does not count no cards of an initialisation before the first import', () => {
     const calm = calmState({ columns: 80, rows: 24 });
     const overview = calm.data.overview.body as Bodies['overview'];
-    const screen = screenOf(
-      stateAfter(calm, received('overview', { ...overview, init: { ...overview.init, total: 0 } })),
-    );
-    expect(screen).toMatch(/init +completed .* ago, before any card was imported/);
+    const init = { ...overview.init, total: 0 };
+    const screenWith = (cards_total: number) =>
+      screenOf(stateAfter(calm, received('overview', { ...overview, init, cards_total })));
+    expect(screenWith(0)).toMatch(/init +completed .* ago, before any card was imported/);
+    expect(screenWith(1_000)).toMatch(/init +completed \S+ ago *$/m);
   });
 
   it('shows a task type as held whose own figures are normal while it is not polled', () => {
@@ -386,6 +412,13 @@ describe('the overview', () => {
     const gateway = { ...overview.gateway, avg_duration_ms_10s: null, success_rate_10s: null };
     const screen = screenOf(stateAfter(calm, received('overview', { ...overview, gateway })));
     expect(screen).toMatch(/gateway {4}no answer in the last seconds/);
+    const pause = {
+      ...({ source: 'operator', by: 'op1', reason: '', maintenance_id: null } as const),
+      ...{ since: overview.generated_at, until: overview.generated_at },
+    };
+    const pauses = TASK_TYPES.map((task_type) => ({ ...pause, task_type }));
+    const paused = screenOf(stateAfter(calm, received('overview', { ...overview, gateway, pauses })));
+    expect(paused).toMatch(/gateway {4}not called in the pause/);
   });
 
   it('keeps the time of a reason on one line, at every width', () => {
@@ -758,8 +791,8 @@ it.each(['overview', 'task'] as const)('%s says of calm cards that they are stil
 describe('the band', () => {
   it.each([
     ['normal', BACKGROUNDS.green, 1],
-    ['warning', BACKGROUNDS.yellow, 3],
-    ['alert', BACKGROUNDS.red, 3],
+    ['warning', BACKGROUNDS.yellow, 6],
+    ['alert', BACKGROUNDS.red, 6],
   ] as const)(
     'the band of %s has its colour over the whole width, and its symbol and word',
     (health, background, rows) => {
@@ -769,7 +802,7 @@ describe('the band', () => {
       const band = lines.filter((line) => line.includes(background));
       expect(band.length).toBe(rows);
       for (const line of band) expect(widthOf(plain(line))).toBe(120);
-      expect(plain(band[Math.floor(rows / 2)] ?? '')).toMatch(new RegExp(`^ [●▲✖] ${health} `));
+      expect(plain(band[rows === 1 ? 0 : 1] ?? '')).toMatch(new RegExp(`^ [●▲✖] ${health} `));
     },
   );
 });

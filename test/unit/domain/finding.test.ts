@@ -40,7 +40,14 @@ it('an alert of a backlog that drains is a warning that says so', () => {
 
 it('never names the doctor as the next command of the doctor', () => {
   expect(findingOf({ ...REASON, command: 'cardpoll doctor' })).toMatchObject({
-    hint: 'see the other findings',
+    hint: 'docs/runbook.md, section paused',
+    command: null,
+  });
+});
+
+it('a consequence names its cause, which has the command', () => {
+  expect(findingOf({ ...REASON, causedBy: 'overloaded' })).toMatchObject({
+    hint: 'it follows from overloaded',
     command: null,
   });
 });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TaskType } from '../../../src/domain/task-type.ts';
 import type { InterfaceReport } from '../../../src/health/gateway-report.ts';
 import type { HealthReason } from '../../../src/health/reason.ts';
@@ -74,4 +74,32 @@ it('are of a pause only if an operator made it', () => {
   const conditions = conditionsOf({ pauses });
   expect(conditions.realname.pausedByOperator).toBe(true);
   expect(conditions.package.pausedByOperator).toBe(false);
+});
+
+describe('a pause of an operator that has lasted an hour', () => {
+  const HOUR_MS = 3_600_000;
+  const LONG = {
+    ...({ taskType: 'realname', source: 'operator', reason: 'vendor window', by: 'anna', id: '1' } as const),
+    ...{ sinceMs: NOW_MS - HOUR_MS, untilMs: NOW_MS + HOUR_MS },
+  };
+  const paused = reason('paused', 'realname', 'warning');
+  const reminds = (pause: object, reasons = [paused]) =>
+    conditionsOf({ reasons, pauses: [{ ...LONG, ...pause }] }).realname.reasons.map((one) => one.reminds);
+
+  it('reminds, where health shows a warning', () => {
+    expect(reminds({})).toEqual([true]);
+    expect(reminds({}, [reason('paused', null, 'warning')])).toEqual([true]);
+  });
+
+  it('reminds not before, nor of maintenance, which was planned, nor of a pause of the gateway or another task type', () => {
+    for (const other of [
+      { sinceMs: NOW_MS - HOUR_MS + 1 },
+      { id: 'maintenance 7' },
+      { source: 'gateway' },
+      { taskType: 'package' },
+    ]) {
+      expect(reminds(other), JSON.stringify(other)).toEqual([undefined]);
+    }
+    expect(reminds({}, [reason('interval_missed', 'realname', 'warning')])).toEqual([undefined]);
+  });
 });

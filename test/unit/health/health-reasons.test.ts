@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { TaskType } from '../../../src/domain/task-type.ts';
 import {
   failingCauses,
   goneCauses,
@@ -114,7 +115,7 @@ describe('reasons of a task type', () => {
       { breakers: held('flow', { since: longAgo }), cutOff, present: { successRate: 40, seconds: 15 } },
       'instance_cut_off warning 20',
     ],
-    ['polls are slow', { avgDurationMs: 700 }, 'avg_duration warning 700'],
+    ['polls are slow', { avgDurationMs: 700 }, 'avg_duration warning 0.70'],
     ['the gateway is slow, although enough is polled', { slowness: SLOW }, 'gateway_slow warning 3.0 0.05'],
     [
       'a tenth of the calls are slow',
@@ -462,6 +463,22 @@ describe('the order of reasons', () => {
       ['gateway_slow', 'realname', null],
       ['success_rate', 'package', null],
     ]);
+  });
+
+  it('names a refused token once, where no task type gets through, and not twice in other words', () => {
+    const text = 'HTTP 401: the gateway does not accept our credentials: code 401: token expired';
+    const refused = {
+      successRate: 40,
+      failedBy: { auth: 30 },
+      fault: { kind: 'token' as const, text, instanceIds: [] },
+    };
+    const reasonsOf = (...types: readonly TaskType[]) =>
+      ofFleet({}, ...types.map((taskType) => ({ ...refused, taskType }))).map(({ text }) => text);
+    const words =
+      'the gateway refuses our token or key: HTTP 401: code 401: token expired: 40 % of polls succeed; failures: auth 30';
+    expect(reasonsOf('realname', 'carddata', 'package')).toEqual([`realname, carddata, package: ${words}`]);
+    // The third one gets through.
+    expect(reasonsOf('realname', 'carddata')).toEqual([`realname: ${words}`, `carddata: ${words}`]);
   });
 
   it('names a carrier once that is slow for two task types', () => {

@@ -66,6 +66,16 @@ describe('the cause that began first stays', () => {
       ['gateway_slow', 'overloaded < gateway_slow', 'interval_missed < gateway_slow'],
     ],
     [
+      'a slow carrier: its calls are in the mean of the gateway, of a task type with too few of them to name it',
+      [
+        reason('gateway_slow', 512, { taskType: 'carddata', severity: 'warning' }),
+        reason('carrier_slow', 508, { taskType: null, severity: 'warning' }),
+        reason('avg_duration', 510, { taskType: 'carddata', severity: 'warning' }),
+      ],
+      {},
+      ['carrier_slow', 'gateway_slow < carrier_slow', 'avg_duration < carrier_slow'],
+    ],
+    [
       'a slow gateway, though an import was made just before',
       [reason('gateway_slow', 146), reason('overloaded', 144), reason('queue_backlog', 144)],
       {

@@ -1,5 +1,6 @@
 // The sentence of every reason, in each of its variants, made from facts. `npm run sentences` writes them into sentences.txt. Other
 // tests name codes and numbers, so that a changed word changes one line of source and one line there.
+
 import { expect, it } from 'vitest';
 import { FAULT_KINDS } from '../../../src/domain/gateway-fault.ts';
 import { REASON_CODES, type ReasonCode, reasonRow } from '../../../src/domain/reasons.ts';
@@ -11,6 +12,7 @@ import type { TaskHealthInputs } from '../../../src/health/health-reasons.ts';
 import type { HealthReason } from '../../../src/health/reason.ts';
 import type { StopFigures } from '../../../src/health/stop-figures.ts';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
+import type { LockHolder } from '../../../src/store/ports/records/record-store.ts';
 import { BREAKER, ofFleet, ofInstances, PAUSE, READINGS, SHORT } from '../../support/judged-facts.ts';
 import { instanceOf } from '../../support/polled-fleet.ts';
 import { CALM_STOPS } from '../../support/stop-figures.ts';
@@ -67,7 +69,12 @@ const outage = (part?: 'cards' | 'results') => ({
 const HOLDER = {
   ...{ table: 'cards', pid: 4711, name: 'psql', openMs: 600_000 },
   ...{ query: "UPDATE cards SET iccid = '8986'", remedy: 'SELECT pg_terminate_backend(4711);' },
+  ...{ waitedMs: 12_000, isOwn: false, ofSchedule: true },
 };
+const lockedFor = (...tables: readonly (readonly Partial<LockHolder>[])[]) =>
+  tables.map((holders) =>
+    ofFleet({ locked: holders.map((own) => ({ holder: { ...HOLDER, ...own }, sinceMs: 0 })) }),
+  );
 const stuck = (...holders: Array<Parameters<typeof ofFleet>[0]['lockHolders']>) =>
   holders.map((lockHolders) => ofFleet({ initStuck: true, lockHolders: lockHolders ?? null }));
 const zones = (timeZone: string, ...ids: string[]) => Object.fromEntries(ids.map((id) => [id, { timeZone }]));
@@ -272,6 +279,8 @@ const VARIANTS: Readonly<Record<ReasonCode, () => ReadonlyArray<readonly HealthR
       { a: outage('results'), b: outage('results') },
       { a: outage(), b: outage(), c: { roles: ['worker'] } },
     ),
+  table_locked: () =>
+    lockedFor([{}], [{ openMs: null, query: null }, { table: 'card_stops' }], [{ isOwn: true }]),
   init_stuck: () => [
     ...stuck([], null, [HOLDER], [{ ...HOLDER, openMs: null, query: null }, HOLDER, HOLDER]),
     ...stuck([{ ...HOLDER, remedy: null }]),

@@ -39,10 +39,10 @@ it('shows an overloaded task type by its own numbers', () => {
   expect(capacityFacts(overview, NUMBERS)).toEqual([
     'realname needs 100/s, only 35/s possible',
     'carddata 10/s of 1000/s (99 % free)',
-    'backlog never drains: raise realname to 4',
+    'backlog grows at this rate: raise realname to 4',
   ]);
   expect(capacityLine(overview, NUMBERS)).toBe(
-    'realname needs 100/s, only 35/s possible, backlog never drains: raise realname to 4',
+    'realname needs 100/s, only 35/s possible, backlog grows at this rate: raise realname to 4',
   );
 });
 
@@ -54,7 +54,7 @@ it('says that the rate limits are what is short', () => {
     advice: 'poll realname 3.2 times less often',
   };
   expect(capacityLine({ tasks: tasksOf(paced, FREE), capacity }, NUMBERS)).toBe(
-    'realname needs 100/s, only 35/s possible by the rate limits, backlog never drains: poll realname 3.2 times less often',
+    'realname needs 100/s, only 35/s possible by the rate limits, backlog grows at this rate: poll realname 3.2 times less often',
   );
 });
 

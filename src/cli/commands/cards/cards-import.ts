@@ -153,8 +153,10 @@ const importFields = fieldList<ImportBody>((body, style) => {
   return [
     ...names.map((name) => [name, style.number(body[name])] as const),
     ...(over > 0 ? [['over package', style.number(over)] as const] : []),
-    ...(body.rounded_iccids > 0 ? [['end in zeros', style.number(body.rounded_iccids)] as const] : []),
-    ...(body.twin_iccids > 0 ? [['check digit', style.number(body.twin_iccids)] as const] : []),
+    ...(body.rounded_iccids > 0
+      ? [['ICCIDs that end in zeros', style.number(body.rounded_iccids)] as const]
+      : []),
+    ...(body.twin_iccids > 0 ? [['ICCIDs of other cards', style.number(body.twin_iccids)] as const] : []),
   ];
 });
 

@@ -74,7 +74,7 @@ export async function tryFirst(
 function overPackagePlan(over: number, accepted: number): string[] {
   return [
     `${grouped(over)} running cards would be over their package of this month, and would be stopped: allowance_mb is less than they have used`,
-    `The import ends before it puts more than ${grouped(accepted)} over it.`,
+    `It stops by itself before more than ${grouped(accepted)} cards are over their package.`,
   ];
 }
 

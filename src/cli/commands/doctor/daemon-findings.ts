@@ -26,7 +26,9 @@ export async function daemonFindings(context: CommandContext, start: string | nu
   try {
     const { body } = await ask(context, 'asking the daemon', (client) => client.overview());
     const { version, health, workers, stops, capacity } = body;
-    const reasons = body.health_reasons.map((reason) => ({ ...reason, since: momentOf(reason.since) }));
+    const reasons = body.health_reasons.map(({ since, caused_by: causedBy, ...reason }) => ({
+      ...{ ...reason, since: momentOf(since), causedBy },
+    }));
     return {
       answers: true,
       items: [

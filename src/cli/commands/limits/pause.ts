@@ -5,6 +5,7 @@ import { planLines } from '../../../changes/planned-change.ts';
 import { duration, oneOf, text } from '../../../config/kinds.ts';
 import {
   DEFAULT_PAUSE_SECONDS,
+  lackOfReason,
   PAUSABLE,
   PAUSE_SECONDS_BOUNDS,
   type Pausable,
@@ -54,8 +55,10 @@ export const pause = defineCommand({
     ...CONFIRM_OPTIONS,
   ],
   run: async (context, { args: [taskType = ALL], options }) => {
-    if (options.for > REASON_AFTER_SECONDS && options.reason === '')
-      throw withoutReason(taskType, options.for);
+    // Before the question: the API refuses it, too.
+    const lack = lackOfReason(taskType, options.for, options.reason);
+    if (lack !== null)
+      throw new CardpollError('usage', 'pause_reason_missing', lack.problem, { hint: lack.command });
     const order = { taskType, cards: null, seconds: options.for, reason: options.reason };
     const { clock, stderr } = context.io;
     const { body: before } = await ask(context, 'reading pauses', (client) => client.pauses());
@@ -85,15 +88,6 @@ export const resume = defineCommand({
     return isNone && context.format === 'table' ? EXIT_OK : printAnswer(context, answer, ofItems(pauseTable));
   },
 });
-
-function withoutReason(taskType: Pausable, seconds: number): CardpollError {
-  return new CardpollError(
-    'usage',
-    'reason_missing',
-    `a pause of more than ${span(REASON_AFTER_SECONDS)} needs a reason: colleagues see it for so long`,
-    { hint: `cardpoll pause ${taskType} --for ${span(seconds)} --reason 'gateway maintenance'` },
-  );
-}
 
 const pauseTable = listTable<PauseBody>((style) => [
   { header: 'TASK', cell: (row) => style.text(row.task_type) },

@@ -60,7 +60,7 @@ export interface RecordStore {
   server(): Promise<RecordServer>;
   /** @returns the rights that cardpoll needs and its user lacks. */
   lackedRights(): Promise<LackedRights>;
-  /** @returns the sessions whose locks keep daemons from the tables of the schedule, the longest transaction first. */
+  /** @returns the sessions for whose table locks daemons wait to read or write rows, the longest transaction first. */
   lockHolders(): Promise<readonly LockHolder[]>;
   close(): Promise<void>;
 }
@@ -95,6 +95,12 @@ export interface LockHolder {
   readonly query: string | null;
   /** The SQL that ends it; null: its id is unknown here. */
   readonly remedy: string | null;
+  /** How long the first of the daemons' statements has waited; null: it has just begun. */
+  readonly waitedMs: number | null;
+  /** It is cardpoll itself, as a migration. */
+  readonly isOwn: boolean;
+  /** The table is of the schedule: without it no ring is filled. */
+  readonly ofSchedule: boolean;
 }
 
 /**

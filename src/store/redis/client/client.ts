@@ -22,6 +22,8 @@ const NOT_PERMITTED = /^NOPERM|^ERR The user \w+ the script can't|ACL failure in
 /** Redis could not save to disk and is configured to refuse writes then, and PING too. */
 const CANNOT_SAVE = /^MISCONF/;
 const REFUSED = /^(OOM|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN|BUSY|UNKILLABLE)/;
+/** Where in a script it was: of no use to an operator. */
+const IN_SCRIPT = /\.? script: [0-9a-f]+, on @user_script:\d+\.?$/;
 const SERVER_REPLY = /^(ERR|WRONGTYPE|NOSCRIPT|MOVED|ASK|CROSSSLOT|EXECABORT)/;
 
 /**
@@ -190,7 +192,7 @@ function redisError(error: unknown, shownUrl: string, lastConnectionError: unkno
     return new CardpollError(
       'unavailable',
       'redis_refused',
-      `Redis at ${shownUrl} refuses work: ${message}`,
+      `Redis at ${shownUrl} refuses work: ${message.replace(IN_SCRIPT, '')}`,
       details('see the log of the Redis server; work continues by itself once it accepts commands'),
     );
   }

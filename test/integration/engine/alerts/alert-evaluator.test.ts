@@ -139,6 +139,28 @@ it('fires on the transition, resolves when it is over, and says so', async () =>
   ]);
 });
 
+it('reminds of a forgotten pause once, also after a change of the leader, and shows it as a warning', async () => {
+  await records.alerts.createRule({ ...RULE, ruleType: 'health', threshold: 1 });
+  const warning = {
+    severity: 'warning',
+    text: 'paused for 60 min, and for 7 h more by anna: window',
+  } as const;
+  condition = { ...condition, reasons: [reason('paused', warning)], pausedByOperator: true };
+  const clock = new FakeClock();
+  const passes = async (judge: AlertEvaluator, seconds: number) => {
+    for (let passed = 0; passed <= seconds; passed += 5) {
+      await judge.runOnce();
+      clock.advance(5_000);
+    }
+  };
+  await passes(evaluator({ clock }), 120);
+  expect(await history()).toEqual([]);
+  condition = { ...condition, reasons: [reason('paused', { ...warning, reminds: true })] };
+  await passes(evaluator({ clock }), 20);
+  await passes(evaluator({ clock }), 120);
+  expect(await history()).toMatchObject([{ cause: { code: 'paused', ...warning }, earlierCauses: [] }]);
+});
+
 it('fires while stops stay without effect, whatever the polls do', async () => {
   unconfirmed = 2;
   await records.alerts.createRule({

@@ -343,7 +343,7 @@ describe('taskStatsOf', () => {
     expect(slow.healthReasons.map(inNumbers)).toEqual([
       'gateway_slow warning 3.0 0.02',
       'success_rate alert 50 200',
-      'avg_duration alert 3000',
+      'avg_duration alert 3.0',
     ]);
   });
 
