@@ -213,7 +213,7 @@ describe('a fleet', () => {
     expect(healthReasons).toMatchObject([
       { code: 'no_worker', taskType: null, since },
       { code: 'paused', taskType: 'realname', since },
-      { code: 'paused', taskType: 'package', since: null },
+      { code: 'paused', taskType: 'package', since: new Date(clock.now()) },
     ]);
     expect(healthReasons.map(inNumbers)).toEqual([
       'no_worker alert',
