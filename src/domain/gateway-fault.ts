@@ -20,7 +20,7 @@ const WORDS: Partial<Record<FaultKind, string>> = {
   login: 'the login to the gateway fails',
   proxy: 'the proxy lets no call through to the gateway',
   refused: 'the gateway refuses connections',
-  connect: 'no connection to the gateway comes about',
+  connect: 'calls get no connection to the gateway',
 };
 
 /** @returns the kind in words; null: not a fault of the connection. */

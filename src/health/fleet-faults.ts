@@ -154,7 +154,7 @@ export function reloadCauses(instances: readonly InstanceInfo[]): Cause[] {
     {
       code: 'reload_failed',
       severity: 'warning',
-      text: `${who} could not reload the configuration, and the one from before is in force: ${reason}`,
+      text: `${who} could not reload the configuration, and the former one is in force: ${reason}`,
       command: 'cardpoll doctor',
       sinceMs: first.sinceMs,
     },
@@ -192,7 +192,7 @@ export function goneCauses(instances: readonly InstanceInfo[]): Cause[] {
   if (first === undefined) return [];
   const ids = gone.slice(0, INSTANCES_NAMED).map(({ instanceId }) => instanceId);
   if (gone.length > ids.length) ids.push(`${gone.length - ids.length} more`);
-  const text = `${ids.join(', ')} ended without a farewell and did not come back: killed, frozen, or cut off from Redis`;
+  const text = `${ids.join(', ')} ended without a shutdown and did not come back: killed, frozen, or cut off from Redis`;
   return [
     {
       code: 'instance_gone',
@@ -227,7 +227,7 @@ export function putBackCauses(instances: readonly InstanceInfo[]): Cause[] {
   if (oldest === undefined) return [];
   const shown = all.slice(0, MOST_PUT_BACK_SHOWN).map(({ text }) => text);
   if (all.length > shown.length) shown.push(`and ${all.length - shown.length} more`);
-  const text = `${shown.join('; ')}: Redis may have failed over, been restored or been changed by hand; what is of record is in force again`;
+  const text = `${shown.join('; ')}: Redis may have failed over, been restored or been changed by hand; the recorded limits and pauses are in force again`;
   return [
     {
       code: 'put_back',
@@ -261,7 +261,7 @@ export function zoneCauses(instances: readonly InstanceInfo[]): Cause[] {
       severity: 'warning',
       text:
         `instances have different time zones: ${said}: near the end of a month they count usage in different months; ` +
-        'set time_zone alike and restart those with the wrong one',
+        'set time_zone alike and restart the instances with the wrong one',
       command: 'cardpoll stats instances',
     },
   ];

@@ -300,7 +300,7 @@ function carrierReasons(inputs: TaskHealthInputs): Cause[] {
   const { success_rate: severity } = judgeMetrics(inputs);
   if (outlyingCarriers.length === 0 || severity === 'normal') return [];
   const named = outlyingCarriers.slice(0, CARRIERS_NAMED).map(carrierWords).join(', ');
-  const text = `${named}: far more than of the other carriers`;
+  const text = `${named}, far more than of the other carriers`;
   return [{ code: 'carrier_failing', severity, text, command: 'cardpoll stats failures' }];
 }
 

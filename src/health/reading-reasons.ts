@@ -44,9 +44,7 @@ function stillReasons({ stillMinutes, total, seconds }: ReadingCounts): Cause[] 
   const text =
     `no reading has grown for ${spanWords(60 * stillMinutes)}, and at this hour of the last days readings did (${grouped(total)} in the last ${spanWords(seconds)}): ` +
     'the gateway may answer with old usage, and no card that goes over its package is found; compare some with the carrier';
-  return [
-    { code: 'readings_dead', severity: 'warning', text, command: 'cardpoll gateway try --interface flow' },
-  ];
+  return [{ code: 'readings_dead', severity: 'warning', text, command: 'cardpoll doctor' }];
 }
 
 /** The usage stays unchanged, and no card is stopped by such readings: the right one to stop is unknown. */
@@ -57,7 +55,7 @@ function deadReasons({ counters, seconds, fallen }: ReadingCounts): Cause[] {
     `${grouped(fallen)} of ${grouped(counters)} readings of the last ${spanWords(seconds)} show less than half of what their cards had used (${percentDown(percent, 1)} %), not for the first time: ` +
     'the usage of these cards is not known any more, and none that goes over its package is stopped; compare some with the carrier';
   const severity = percent > DEAD_PERCENT.alertAbove ? 'alert' : 'warning';
-  return [{ code: 'readings_dead', severity, text, command: 'cardpoll gateway try --interface flow' }];
+  return [{ code: 'readings_dead', severity, text, command: 'cardpoll doctor' }];
 }
 
 function implausibleReasons({ total, seconds, implausible, stopMode }: ReadingCounts): Cause[] {
@@ -98,7 +96,8 @@ function implausibleWords({ succeeded: total, seconds, implausible }: StatsReadi
 
 /** A warning: what such a card uses is not counted, until its counter is believed. */
 export function doubtReasons(inDoubt: readonly CarrierCards[]): Cause[] {
-  if (inDoubt.length === 0) return [];
+  const [first] = inDoubt;
+  if (first === undefined) return [];
   const text =
     `${cardsOfCarriers(inDoubt)}: their counters fell below what they had shown, and count nothing until they have grown for a day; ` +
     'compare some with the carrier';
@@ -107,7 +106,7 @@ export function doubtReasons(inDoubt: readonly CarrierCards[]): Cause[] {
       code: 'counters_in_doubt',
       severity: 'warning',
       text,
-      command: 'cardpoll gateway try --interface flow',
+      command: `cardpoll cards list --carrier-id ${first.carrierId}`,
     },
   ];
 }

@@ -73,7 +73,7 @@ function jumpReasons({ jump, mode }: StopFigures): Cause[] {
   const what = isStep
     ? `the readings of most cards${where} over their package have stepped by the same factor, amount or to the same value, as with another unit or counter`
     : `the readings of the fleet grow ${figure(factor)} times as fast as before (${figure(recent)} instead of ${figure(before)} MB an hour)`;
-  const text = `${what}: ${effect}; look whether the readings are right, then accept them with cardpoll stops mode enforce`;
+  const text = `${what}: ${effect}; check whether the readings are right, then accept them with cardpoll stops mode enforce`;
   // Accepting the readings stops cards, so the advice is to look first.
   const command = `cardpoll stops list --state ${mode === 'observe' ? 'observed' : 'held'}`;
   return [{ code: 'usage_jump', severity: 'alert', text, command, sinceMs }];
@@ -165,7 +165,9 @@ function unconfirmedReasons({ unconfirmed: cards }: StopFigures): Cause[] {
   const [noun, them] = cards === 1 ? ['card', 'it'] : ['cards', 'them'];
   const count = countedUpTo(UNCONFIRMED_STOPS_COUNTED, cards);
   const text = `the gateway acknowledged the stop of ${count} ${noun} but did not stop ${them}`;
-  return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
+  return [
+    { code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stops list --state requested' },
+  ];
 }
 
 /** An alert: no other figure shows that cards over their package keep running. */

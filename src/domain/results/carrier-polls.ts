@@ -113,9 +113,9 @@ export function slowCarriersOf(
     .sort((a, b) => b.meanMs - a.meanMs);
 }
 
-/** `carrier 7: 96 % fail`. */
+/** `carrier 7: 96 % of the polls fail`. */
 export function carrierWords({ carrierId, failedPercent }: FailingCarrier): string {
-  return `carrier ${carrierId}: ${percentDown(failedPercent, 1)} % fail`;
+  return `carrier ${carrierId}: ${percentDown(failedPercent, 1)} % of the polls fail`;
 }
 
 function worstFirst(a: FailingCarrier, b: FailingCarrier): number {

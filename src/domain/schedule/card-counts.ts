@@ -115,5 +115,5 @@ export function cardsOfCarriers(found: readonly CarrierCards[]): string {
 
 /** @param found cards that no enabled config of the task type selects. */
 export function unselectedWords(taskType: TaskType, found: readonly CarrierCards[]): string {
-  return `${cardsOfCarriers(found)}: not polled, as no enabled ${taskType} config selects them`;
+  return `${cardsOfCarriers(found)}: selected by no enabled ${taskType} config, so not polled`;
 }

@@ -38,7 +38,7 @@ export class Reaper extends LoopService<
   /** Of the time that it led: when it forgot which instance. */
   #gone: readonly GoneInstance[] = [];
 
-  /** Instances that ended without a farewell in the last ten minutes and did not come back, newest first. */
+  /** Instances that ended without a shutdown in the last ten minutes and did not come back, newest first. */
   get gone(): readonly GoneInstance[] {
     const { clock } = this.deps;
     return this.#gone.filter(({ atMs }) => clock.now() - atMs < GONE_FOR_MS);

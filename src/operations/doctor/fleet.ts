@@ -92,7 +92,7 @@ function heartbeatFindings(instances: readonly InstanceInfo[]): Finding[] {
     const last =
       sentAtMs === null ? 'none was sent yet' : `last accepted at ${new Date(sentAtMs).toISOString()}`;
     if (trouble === null) return [ok('heartbeat', last)];
-    const hint = 'whoever is to be woken by its absence will be';
+    const hint = 'the watchdog will page whoever is on call';
     return [warning('heartbeat', `not sent, ${last}: ${trouble}`, { hint, command: 'cardpoll stats' })];
   });
 }

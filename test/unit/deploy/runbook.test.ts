@@ -51,22 +51,28 @@ it('every link to a section leads somewhere', () => {
 
 it.each([
   'README.md',
+  'test/unit/health/sentences.txt',
   'docs/tour.md',
   'docs/installation.md',
   'docs/runbook.md',
   'docs/scaling.md',
   'docs/upgrading.md',
 ])('every command line of %s is one the binary takes', (path) => {
-  const lines = [...read(path).matchAll(/^ {4,}(cardpoll .*)$|`(cardpoll (?!\.)[^`<]*)`/gm)];
+  const lines = [
+    ...read(path).matchAll(/^ {4,}(cardpoll .*)$|(?<=-> )(cardpoll .*)$|`(cardpoll (?!\.)[^`<]*)`/gm),
+  ];
   expect(lines.length).toBeGreaterThan(2);
-  for (const [, block, inline] of lines) {
-    const words = (block ?? inline ?? '').replace(/ +#.*/, '').split(' ');
+  for (const [, block, reason, inline] of lines) {
+    const words = (block ?? reason ?? inline ?? '').replace(/ +#.*/, '').split(' ');
     const [, ...typed] = words;
     const command = nameOf(commandIn(typed, ROOT)).split(' ').slice(1);
     const flags = words.filter((word) => word.startsWith('-')).map((word) => word.replace(/=.*/, ''));
     const known = offerAt(ROOT, [...command, '--']).words.map(({ text }) => text);
     expect(known, words.join(' ')).toEqual(expect.arrayContaining(flags));
     if (typed.length > 0 && !typed[0]?.startsWith('-')) expect(command, words.join(' ')).not.toEqual([]);
+    const needed = (commandIn(typed, ROOT)[0].options ?? []).filter(({ required }) => required === true);
+    const given = needed.filter(({ flags }) => words.some((word) => flags.split(/[ ,]+/).includes(word)));
+    if (reason !== undefined) expect(given, words.join(' ')).toEqual(needed);
   }
 });
 

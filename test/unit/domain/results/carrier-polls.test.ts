@@ -78,7 +78,7 @@ describe('outlying carriers', () => {
 
   it('have a tenth of a percent, rounded down', () => {
     const [one] = failingCarriersOf(carriers([-7, 1_000_000, 999_600]));
-    expect(one && carrierWords(one)).toBe('carrier -7: 99.9 % fail');
+    expect(one && carrierWords(one)).toBe('carrier -7: 99.9 % of the polls fail');
   });
 });
 

@@ -371,9 +371,9 @@ describe('a failing card', () => {
   });
 
   it.each<[CardPlace['retry'], RegExp]>([
-    [{ atMs: NOW + 12_000, before: 5 }, /next try in 12 s; carrier 1: 96 % fail$/],
-    [{ atMs: NOW - 1_000, before: 5 }, /a tenth of the slots for them; carrier 1: 96 % fail$/],
-    [null, /at its regular time, in \d+ min; carrier 1: 96 % fail$/],
+    [{ atMs: NOW + 12_000, before: 5 }, /next try in 12 s; carrier 1: 96 % of the polls fail$/],
+    [{ atMs: NOW - 1_000, before: 5 }, /a tenth of the slots for them; carrier 1: 96 % of the polls fail$/],
+    [null, /at its regular time, in \d+ min; carrier 1: 96 % of the polls fail$/],
   ])('is of a carrier that fails far more than the others: %j', (retry, text) => {
     const carriers = new Map([
       [1, { polls: 100, failed: 96 }],
