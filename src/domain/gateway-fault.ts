@@ -23,6 +23,9 @@ const WORDS: Partial<Record<FaultKind, string>> = {
   connect: 'calls get no connection to the gateway',
 };
 
+/** The error of a call whose credentials are refused; next to the words of its kind it is left out. */
+export const REFUSED_CREDENTIALS = 'the gateway does not accept our credentials';
+
 /** @returns the kind in words; null: not a fault of the connection. */
 export function faultWords(kind: FaultKind | null | undefined): string | null {
   return WORDS[kind ?? 'http'] ?? null;

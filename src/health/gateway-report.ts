@@ -2,7 +2,12 @@
 // this file combines them, has the reasons of breakers, and names in a few words what holds a task type back. Used by the judge, by
 // statistics and explain, and by the capacity, which cannot be computed meanwhile. Pure.
 import { dateOf } from '../domain/date-of.ts';
-import { type FaultKind, faultWords, type GatewayFault } from '../domain/gateway-fault.ts';
+import {
+  type FaultKind,
+  faultWords,
+  type GatewayFault,
+  REFUSED_CREDENTIALS,
+} from '../domain/gateway-fault.ts';
 import { FOLLOW_UP_INTERFACES, INTERFACE_NAMES, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
 import { groupBy } from '../domain/group-by.ts';
 import type { BreakerState } from '../domain/limits/breaker.ts';
@@ -212,5 +217,5 @@ export function interfaceWords({ interface: name }: Pick<InterfaceReport, 'inter
 
 /** What a call failed with, next to the words for its kind. */
 export function withoutKind(text: string): string {
-  return text.replace('the gateway does not accept our credentials: ', '');
+  return text.replace(`${REFUSED_CREDENTIALS}: `, '');
 }

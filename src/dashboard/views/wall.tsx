@@ -35,7 +35,7 @@ export function wall(state: State, { columns, rows: space }: Room) {
   };
   const panels: readonly (readonly [string, Line[]])[] = [
     ['failures, 5 min', list('failures', reasons, FAILURE_COLUMNS)],
-    ['latest stops', list('stops', latest, stopColumns(nowMs))],
+    ['latest stops', list('stops', latest, latestStopColumns(nowMs))],
     ['latest changes', list('changes', audit, changeColumns(nowMs))],
   ];
   const rows = PANEL_ROWS + Math.max(...panels.map(([, lines]) => lines.length));
@@ -81,7 +81,7 @@ const FAILURE_COLUMNS: readonly SpanColumn<FailedPart>[] = [
   { header: 'REASON OR CARRIER', cell: ({ what }) => span(what), least: 8 },
 ];
 
-function stopColumns(nowMs: number): SpanColumn<StopBody>[] {
+function latestStopColumns(nowMs: number): SpanColumn<StopBody>[] {
   return [
     { header: 'REQUESTED', cell: ({ requested_at: at }) => span(relative(at, nowMs)) },
     { header: 'CARD', cell: ({ card_id }) => span(card_id), align: 'right' },

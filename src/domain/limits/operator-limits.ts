@@ -17,7 +17,7 @@ export function recommendedConcurrency(responseMs: number): { readonly min: numb
 export const PAUSE_SECONDS_BOUNDS = { min: 1, max: 604_800 } as const;
 export const DEFAULT_PAUSE_SECONDS = 600;
 
-/** Who forgets a longer pause leaves it to colleagues, who need to know why. */
+/** A longer pause needs a reason, and one that has lasted this long reminds the receivers of alerts: it may be forgotten. */
 export const REASON_AFTER_SECONDS = 3_600;
 
 /** Who pauses polling. A pause of one never hides the other's. */

@@ -7,6 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { TextDecoder } from 'node:util';
 import { type Dispatcher, errors } from 'undici';
+import { REFUSED_CREDENTIALS } from '../../domain/gateway-fault.ts';
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { GatewayError } from '../gateway.ts';
@@ -237,7 +238,7 @@ const OF_CREDENTIALS = [401, 403, 419, 440];
 export function statusError({ status, headers }: Pick<Exchange, 'status' | 'headers'>): GatewayError {
   if (status === 429 || status === 503) return new GatewayError('backpressure', `HTTP ${status}`);
   if (OF_CREDENTIALS.includes(status)) {
-    return new GatewayError('auth', `HTTP ${status}: the gateway does not accept our credentials`);
+    return new GatewayError('auth', `HTTP ${status}: ${REFUSED_CREDENTIALS}`);
   }
   if (status >= 300 && status < 400) {
     return new GatewayError('http', `${redirectWords({ status, headers })}: redirects are not followed`);
