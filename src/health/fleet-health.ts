@@ -38,7 +38,7 @@ import { readStopFigures, type StopFigures } from './stop-figures.ts';
 import { judgeTask, type LimitedCounts, type TaskJudgement } from './task-judge.ts';
 import { brokenPromise, taskConditionsOf } from './verdicts.ts';
 
-/** More often than other readings: a lock is to be named within 15 s, and must last for five of them. */
+/** More often than other readings: a lock counts after five seconds, and must be reported within 15 s. */
 const LOCKS_EVERY_MS = 3_000;
 
 interface HealthDeps extends Pick<GatewayFacts, 'cardsPerCall'> {

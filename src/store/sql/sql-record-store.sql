@@ -19,31 +19,47 @@ FROM pg_control_system(), pg_database d
 WHERE d.datname = current_database()
 
 -- name: sql_record_store.lockHolders
--- The holders of the locks on tables of cardpoll that daemons wait for to read or write rows, $1 their application name; a change
--- of a table by cardpoll itself may wait. A waiting session is not at the end of the chain. pg_blocking_pids has 0 for a prepared
--- transaction. Only members of pg_read_all_stats see the statement and the start of a session of another user.
-WITH RECURSIVE waiting AS (
-  SELECT l.pid, l.waitstart, coalesce(i.indrelid, l.relation) AS relation
-  FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-  JOIN pg_class t ON t.oid = l.relation LEFT JOIN pg_index i ON i.indexrelid = l.relation
-  WHERE NOT l.granted AND l.mode IN ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
-    AND a.application_name = $1::text AND a.datname = current_database()
+-- The sessions that keep daemons from reading or writing rows of the tables of polls and orders, $1 their application name; a change
+-- of a table by cardpoll itself may wait. Of each table: those that hold a lock which excludes rows; without one those that wait for
+-- such a lock ahead of the daemons, behind a session that would let them pass; else the end of the chain. pg_blocking_pids has 0 for
+-- a prepared transaction. Only members of pg_read_all_stats see the statement and the start of a session of another user.
+WITH RECURSIVE locks AS (
+  SELECT coalesce(l.pid, 0) AS pid, l.granted, l.waitstart, coalesce(i.indrelid, l.relation) AS relation,
+    l.mode NOT IN ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock') AS is_exclusive
+  FROM pg_locks l LEFT JOIN pg_index i ON i.indexrelid = l.relation
+  WHERE l.locktype = 'relation' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+), waiting AS (
+  SELECT l.* FROM locks l JOIN pg_stat_activity a USING (pid) JOIN pg_class t ON t.oid = l.relation
+  WHERE NOT l.granted AND NOT l.is_exclusive AND a.application_name = $1::text
     AND t.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('cards'))
+    AND t.relname ~ '^(cards$|card_|usage_records|polling_configs$|ring_marks$|stop_control$)'
 ), chain AS (
   SELECT relation, unnest(pg_blocking_pids(pid)) AS pid FROM waiting
   UNION
   SELECT relation, unnest(pg_blocking_pids(pid)) FROM chain WHERE pid <> 0
+), ranked AS (
+  SELECT relation, pid, CASE
+      WHEN EXISTS (SELECT FROM locks WHERE locks.pid = chain.pid AND locks.relation = chain.relation AND is_exclusive AND granted) THEN 0
+      WHEN EXISTS (SELECT FROM locks WHERE locks.pid = chain.pid AND locks.relation = chain.relation AND is_exclusive) THEN 1
+      WHEN cardinality(pg_blocking_pids(pid)) = 0 THEN 2
+    END AS rank
+  FROM chain
+), blocking AS (
+  SELECT relation, pid, rank, min(rank) OVER (PARTITION BY relation) AS least FROM ranked
 )
-SELECT relation::regclass::text AS "table", pid, concat_ws(' ', usename, nullif(application_name, '')) AS name,
+SELECT relation::regclass::text AS "table", pid,
+  coalesce(nullif(concat_ws(' ', usename, nullif(application_name, '')), ''), backend_type, '') AS name,
   extract(epoch FROM clock_timestamp() - xact_start)::double precision * 1000 AS open_ms, nullif(query, '<insufficient privilege>') AS query,
-  CASE WHEN pid <> 0 THEN format('SELECT pg_terminate_backend(%s)', pid) END AS remedy,
-  coalesce(application_name = $1::text, false) AS is_own,
+  CASE WHEN pid <> 0 THEN format(CASE rank WHEN 1 THEN 'SELECT pg_cancel_backend(%s)' ELSE 'SELECT pg_terminate_backend(%s)' END, pid) END
+    AS remedy,
+  rank = 1 AS is_waiting, coalesce(application_name = $1::text, false) AND rank < 2 AS is_own,
   (SELECT extract(epoch FROM clock_timestamp() - min(w.waitstart))::double precision * 1000 FROM waiting w
-    WHERE w.relation = chain.relation) AS waited_ms,
-  relation = ANY (ARRAY[to_regclass('cards'), to_regclass('card_removals'), to_regclass('polling_configs'), to_regclass('ring_marks')]::oid[]) AS of_schedule
-FROM chain LEFT JOIN pg_stat_activity USING (pid)
-WHERE cardinality(pg_blocking_pids(pid)) = 0
-ORDER BY open_ms DESC NULLS LAST, pid
+    WHERE w.relation = blocking.relation) AS waited_ms,
+  relation = ANY (ARRAY[to_regclass('cards'), to_regclass('card_removals'), to_regclass('card_stops'), to_regclass('polling_configs'),
+    to_regclass('ring_marks')]::oid[]) AS of_schedule
+FROM blocking LEFT JOIN pg_stat_activity USING (pid)
+WHERE rank = least
+ORDER BY is_own, open_ms DESC NULLS LAST, pid
 LIMIT 3
 
 -- name: sql_record_store.server

@@ -49,7 +49,8 @@ describe('while statements wait for a locked table', () => {
       expect(await store.lockHolders()).toEqual([
         expect.objectContaining({
           table,
-          ofSchedule: table === 'cards',
+          ofSchedule: true,
+          isWaiting: false,
           isOwn: false,
           waitedMs: expect.any(Number),
         }),

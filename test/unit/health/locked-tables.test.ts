@@ -11,6 +11,7 @@ const HOLDER: LockHolder = {
   remedy: 'SELECT pg_terminate_backend(4711)',
   waitedMs: 6_000,
   ofSchedule: false,
+  isWaiting: false,
   isOwn: false,
 };
 const START = 1_000_000;
@@ -73,4 +74,33 @@ it('keeps its beginning', () => {
   tables.with([HOLDER], START + 30_000);
   const [again] = tables.with([{ ...HOLDER, waitedMs: 300 }], START + 35_000);
   expect(again?.sinceMs).toBe(START + 24_000);
+});
+
+it('is named by the session that may have to be ended, next to a migration', () => {
+  const own = { ...HOLDER, table: 'cards', pid: 12, waitedMs: 9_000, isOwn: true };
+  const [cause] = lockedCauses(new LockedTables().with([own, HOLDER], START));
+  expect(cause).toMatchObject({
+    severity: 'alert',
+    text: expect.stringContaining('session 4711 of anna psql'),
+  });
+});
+
+it('advises to cancel a session that only waits ahead of the daemons, and not to end a backup', () => {
+  const change = { ...HOLDER, isWaiting: true, remedy: 'SELECT pg_cancel_backend(4711)' };
+  const [cause] = lockedCauses(new LockedTables().with([change], START));
+  expect(cause?.text).toMatch(
+    /which session 4711 of anna psql also waits for, ahead of them \(.*\); cancel it in psql: SELECT pg_cancel_backend\(4711\)$/,
+  );
+});
+
+it('is not kept by an old answer of a database that answers no more', () => {
+  const old = [HOLDER];
+  expect(seen([0, old], [10, old], [12, old])).toEqual([1, 1, 0]);
+});
+
+it('advises to end no session once a new answer has no wait', () => {
+  const tables = new LockedTables();
+  tables.with([HOLDER], START);
+  const [cause] = lockedCauses(tables.with([], START + 3_000));
+  expect(cause?.text).toBe('statements on card_stops waited for a lock until a moment ago');
 });

@@ -68,12 +68,14 @@ const outage = (part?: 'cards' | 'results') => ({
 });
 const HOLDER = {
   ...{ table: 'cards', pid: 4711, name: 'psql', openMs: 600_000 },
-  ...{ query: "UPDATE cards SET iccid = '8986'", remedy: 'SELECT pg_terminate_backend(4711);' },
-  ...{ waitedMs: 12_000, isOwn: false, ofSchedule: true },
+  ...{ query: "UPDATE cards SET iccid = '8986'", remedy: 'SELECT pg_terminate_backend(4711)' },
+  ...{ waitedMs: 12_000, isWaiting: false, isOwn: false, ofSchedule: true },
 };
 const lockedFor = (...tables: readonly (readonly Partial<LockHolder>[])[]) =>
   tables.map((holders) =>
-    ofFleet({ locked: holders.map((own) => ({ holder: { ...HOLDER, ...own }, sinceMs: 0 })) }),
+    ofFleet({
+      locked: holders.map((own) => ({ holder: { ...HOLDER, ...own }, sinceMs: 0, isCurrent: own.pid !== 0 })),
+    }),
   );
 const stuck = (...holders: Array<Parameters<typeof ofFleet>[0]['lockHolders']>) =>
   holders.map((lockHolders) => ofFleet({ initStuck: true, lockHolders: lockHolders ?? null }));
@@ -280,7 +282,14 @@ const VARIANTS: Readonly<Record<ReasonCode, () => ReadonlyArray<readonly HealthR
       { a: outage(), b: outage(), c: { roles: ['worker'] } },
     ),
   table_locked: () =>
-    lockedFor([{}], [{ openMs: null, query: null }, { table: 'card_stops' }], [{ isOwn: true }]),
+    lockedFor(
+      [{}],
+      [{ openMs: null, query: null }, { table: 'card_stops' }],
+      [{ isOwn: true }],
+      [{ isWaiting: true, remedy: 'SELECT pg_cancel_backend(4711)' }],
+      // The latest answer has no wait.
+      [{ pid: 0 }],
+    ),
   init_stuck: () => [
     ...stuck([], null, [HOLDER], [{ ...HOLDER, openMs: null, query: null }, HOLDER, HOLDER]),
     ...stuck([{ ...HOLDER, remedy: null }]),

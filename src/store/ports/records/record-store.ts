@@ -93,10 +93,12 @@ export interface LockHolder {
   readonly openMs: number | null;
   /** Its current or last statement, which may contain secrets; null: unknown. */
   readonly query: string | null;
-  /** The SQL that ends it; null: its id is unknown here. */
+  /** The SQL that ends it, or its wait; null: its id is unknown here. */
   readonly remedy: string | null;
   /** How long the first of the daemons' statements has waited; null: it has just begun. */
   readonly waitedMs: number | null;
+  /** It waits for the lock ahead of the daemons, behind a session that would let them pass, such as a backup. */
+  readonly isWaiting: boolean;
   /** It is cardpoll itself, as a migration. */
   readonly isOwn: boolean;
   /** The table is of the schedule: without it no ring is filled. */

@@ -77,7 +77,7 @@ describe('an initialisation that makes no progress', () => {
     });
   });
 
-  it('waits behind a session that waits itself: the one at the end of the chain is named', async () => {
+  it('waits behind a change that waits for a reader: the change is named, and how to cancel it', async () => {
     const [reader, changer] = [await session('report'), await session('migration')];
     await reader.query('BEGIN');
     await reader.query('SELECT count(*) FROM cards');
@@ -87,7 +87,11 @@ describe('an initialisation that makes no progress', () => {
       { what: 'the change to wait' },
     );
     await waiting();
-    await expect.poll(text).toMatch(/ of \S+ report .*SELECT count\(\*\) FROM cards\)/);
+    await expect
+      .poll(text)
+      .toMatch(
+        / of \S+ migration also waits .*ALTER TABLE cards ADD COLUMN x .*; cancel .* SELECT pg_cancel_backend\(\d+\)/,
+      );
   });
 
   it('waits for no lock, and that is said', async () => {
