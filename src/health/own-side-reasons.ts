@@ -1,6 +1,12 @@
 // Shortages on our own side: processor, Redis, PostgreSQL, as instances measure them. They are named before the gateway, because
 // they make every call look slow. Used by fleet-faults.ts. Pure.
-import { busyWords, type OwnSide, type OwnTrouble, troublesOf } from '../domain/stats/own-side.ts';
+import {
+  busyWords,
+  judgedSide,
+  type OwnSide,
+  type OwnTrouble,
+  troublesOf,
+} from '../domain/stats/own-side.ts';
 import { secondsWords } from '../domain/stats/usual-latency.ts';
 import { countWords } from '../domain/words.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
@@ -13,7 +19,9 @@ interface Measured {
 
 /** @param isLate polls are not made as configured: a shortage is an alert then. */
 export function ownSideCauses(instances: readonly InstanceInfo[], isLate: boolean): Cause[] {
-  const measured = instances.flatMap(({ instanceId, ownSide }) => (ownSide ? [{ instanceId, ownSide }] : []));
+  const measured = instances.flatMap(({ instanceId, ownSide }) =>
+    ownSide ? [{ instanceId, ownSide: judgedSide(ownSide) }] : [],
+  );
   const severity = isLate ? 'alert' : 'warning';
   return (['own_cpu', 'redis_slow', 'database_slow'] as const).flatMap((code) => {
     const short = measured.filter(({ ownSide }) => troublesOf(ownSide).includes(code));

@@ -14,12 +14,22 @@ export interface OwnSide {
   readonly redisMs: number | null;
   /** The shorter of its last two queries of the record store's clock, milliseconds. */
   readonly databaseMs: number | null;
-  /** How long ago it last measured a shortage, milliseconds; null: never. An older version does not say. */
-  readonly shortAgoMs?: number | null;
+}
+
+export interface OwnSideReport extends OwnSide {
+  /** The figures of the last shortage, and how long ago they were measured; null: none yet. An older version does not say. */
+  readonly lastShort?: (OwnSide & { readonly agoMs: number }) | null;
 }
 
 /** Polls are judged over the last ten to twenty seconds, so the calls of a shortage count for that long after its end. */
 const SHORT_COUNTS_MS = 20_000;
+
+/** What an instance measured while it made the calls that are judged now: its last shortage, if one was recent. */
+export function judgedSide(report: OwnSideReport): OwnSide {
+  const { lastShort } = report;
+  const isOver = troublesOf(report).length === 0;
+  return isOver && lastShort && lastShort.agoMs < SHORT_COUNTS_MS ? lastShort : report;
+}
 
 /** Timers of an idle process are a few milliseconds late. */
 const LATE_LOOP_MS = 50;
@@ -56,15 +66,21 @@ export function isBusy({ cpuPercent }: Pick<OwnSide, 'cpuPercent'>): boolean | n
 
 interface Reporting {
   readonly roles: readonly string[];
-  readonly ownSide?: OwnSide | null;
+  readonly ownSide?: OwnSideReport | null;
 }
 
 /** Whether poll durations say anything about the gateway: no worker made the judged calls during a shortage on our own side. */
 export function isOwnSideWell(instances: readonly Reporting[]): boolean {
+  return workersAre(instances, judgedSide);
+}
+
+/** Whether the calls of this second say anything about the gateway. */
+export function isOwnSideWellNow(instances: readonly Reporting[]): boolean {
+  return workersAre(instances, (report) => report);
+}
+
+function workersAre(instances: readonly Reporting[], sideOf: (report: OwnSideReport) => OwnSide): boolean {
   return instances.every(
-    ({ roles, ownSide }) =>
-      !roles.includes('worker') ||
-      !ownSide ||
-      (troublesOf(ownSide).length === 0 && (ownSide.shortAgoMs ?? SHORT_COUNTS_MS) >= SHORT_COUNTS_MS),
+    ({ roles, ownSide }) => !roles.includes('worker') || !ownSide || troublesOf(sideOf(ownSide)).length === 0,
   );
 }

@@ -10,7 +10,7 @@ import { type FleetTick, tickBetween } from '../../domain/limits/fleet-tick.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/operator-limits.ts';
 import { ResumeRamp } from '../../domain/limits/resume-ramp.ts';
 import { StrainTrials } from '../../domain/limits/strain-trials.ts';
-import { isOwnSideWell } from '../../domain/stats/own-side.ts';
+import { isOwnSideWell, isOwnSideWellNow } from '../../domain/stats/own-side.ts';
 import { presentMetricsOf } from '../../domain/stats/task-metrics.ts';
 import { learned, storedUsual, type UsualLatency } from '../../domain/stats/usual-latency.ts';
 import { askPerTaskType, perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
@@ -87,8 +87,11 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
   readonly name = 'concurrency-controller';
   readonly #watched = new Map<TaskType, Watched>();
   #strain = new StrainTrials();
-  /** As of the last pass: what calls take says nothing about the gateway while our own side is slow, and nothing is learned from it. */
-  #isWell = true;
+  /**
+   * As of the last pass: while our own side is slow, what calls take says nothing about the gateway, and nothing is learned from it.
+   * `now`: the calls of the last second; `lately`: all calls that are judged together.
+   */
+  #isWell = { now: true, lately: true };
 
   async runOnce(): Promise<number> {
     const lead = this.deps.fence();
@@ -103,8 +106,8 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
       coordination.instances(),
       work.pauses(),
     ]);
-    this.#isWell = isOwnSideWell(instances);
-    if (this.deps.adaptiveConcurrency && this.#isWell) this.#judge(Object.values(sights));
+    this.#isWell = { now: isOwnSideWellNow(instances), lately: isOwnSideWell(instances) };
+    if (this.deps.adaptiveConcurrency && this.#isWell.now) this.#judge(Object.values(sights));
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
     const paused = new Set(pauses.map(({ taskType }) => taskType));
     const ramped = mapTypes(sights, ({ taskType, watched }) => {
@@ -135,11 +138,11 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
     this.#watched.set(taskType, watched);
     const tick = watched.totals === null ? null : tickBetween(watched.totals, totals, nowMs - watched.atMs);
     watched.totals = totals;
-    if (this.#isWell) watched.usual = learned(watched.usual, presentMetricsOf(totals.now));
+    if (this.#isWell.lately) watched.usual = learned(watched.usual, presentMetricsOf(totals.now));
     watched.atMs = nowMs;
     const { maxConcurrency, effectiveConcurrency: inForce } = counts;
     const configured = maxConcurrency ?? DEFAULT_MAX_CONCURRENCY;
-    if (tick !== null && this.#isWell) this.#addPoint(watched, tick, inForce);
+    if (tick !== null && this.#isWell.now) this.#addPoint(watched, tick, inForce);
     return { taskType, watched, counts, tick, configured, inForce };
   }
 

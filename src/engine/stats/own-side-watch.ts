@@ -1,6 +1,6 @@
-// What an instance measures of its own side, with the age of its last shortage. Read with each heartbeat; the rules are in
+// What an instance measures of its own side, with its last shortage. Read with each heartbeat; the rules are in
 // domain/stats/own-side.ts.
-import { type OwnSide, troublesOf } from '../../domain/stats/own-side.ts';
+import { type OwnSide, type OwnSideReport, troublesOf } from '../../domain/stats/own-side.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
@@ -18,21 +18,22 @@ interface OwnSideDeps {
 }
 
 export class OwnSideWatch {
-  /** By the monotonic clock; null: none since the start. */
-  #shortAt: number | null = null;
+  /** `at`: by the monotonic clock. null: none since the start. */
+  #short: { readonly side: OwnSide; readonly at: number } | null = null;
 
   constructor(private readonly deps: OwnSideDeps) {}
 
-  read(): OwnSide {
+  read(): OwnSideReport {
     const { load, live, records, heartbeat, fleetClock, clock } = this.deps;
-    const now = {
+    const side = {
       ...load(),
       // Embedded stores run in this process, so they have no latency to report.
       redisMs: live.kind === 'embedded' ? null : heartbeat.redisMs,
       databaseMs: records.kind === 'embedded' ? null : fleetClock.databaseMs,
     };
     const at = clock.monotonic();
-    if (troublesOf(now).length > 0) this.#shortAt = at;
-    return { ...now, shortAgoMs: this.#shortAt === null ? null : at - this.#shortAt };
+    if (troublesOf(side).length > 0) this.#short = { side, at };
+    const last = this.#short;
+    return { ...side, lastShort: last === null ? null : { ...last.side, agoMs: at - last.at } };
   }
 }

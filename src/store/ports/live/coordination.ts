@@ -4,7 +4,7 @@ import type { Fleet } from '../../../domain/fleet.ts';
 import type { GatewayFault } from '../../../domain/gateway-fault.ts';
 import type { BreakerReport } from '../../../domain/limits/breaker.ts';
 import type { PollHold } from '../../../domain/schedule/poll-hold.ts';
-import type { OwnSide } from '../../../domain/stats/own-side.ts';
+import type { OwnSideReport } from '../../../domain/stats/own-side.ts';
 import type { StopMode } from '../../../domain/stops/stop.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
@@ -42,7 +42,7 @@ export interface InstanceInfo {
   /** Why its workers have claimed nothing for a second or longer; absent in an older version. */
   readonly holds?: Readonly<Partial<Record<TaskType, PollHold>>>;
   /** The state of its own process; absent in an older version. */
-  readonly ownSide?: OwnSide;
+  readonly ownSide?: OwnSideReport;
   /**
    * Only from the leader: instances that ended without signing off in the last minutes, newest first; absent in an older version.
    */

@@ -1,6 +1,13 @@
 // Whether an instance itself is well: what is short on our own side is named before a gateway is.
 import { expect, it } from 'vitest';
-import { busyWords, isOwnSideWell, type OwnSide, troublesOf } from '../../../../src/domain/stats/own-side.ts';
+import {
+  busyWords,
+  isOwnSideWell,
+  isOwnSideWellNow,
+  judgedSide,
+  type OwnSide,
+  troublesOf,
+} from '../../../../src/domain/stats/own-side.ts';
 
 const WELL: OwnSide = { loopDelayMs: 3, cpuPercent: 40, machinePercent: 50, redisMs: 1, databaseMs: 2 };
 
@@ -42,13 +49,12 @@ it('only workers make calls, and an older version measures nothing', () => {
 });
 
 it('the gateway is not judged by calls that a shortage slowed down, also after its end', () => {
-  const after = (shortAgoMs: number | null) =>
-    isOwnSideWell([{ roles: ['worker'], ownSide: { ...WELL, shortAgoMs } }]);
-  expect([after(0), after(2_000), after(19_999), after(20_000), after(null)]).toEqual([
-    false,
-    false,
-    false,
-    true,
-    true,
-  ]);
+  const after = (agoMs: number) => ({ ...WELL, lastShort: { ...WELL, loopDelayMs: 80, agoMs } });
+  const isJudged = (agoMs: number) => isOwnSideWell([{ roles: ['worker'], ownSide: after(agoMs) }]);
+  expect([0, 2_000, 19_999, 20_000].map(isJudged)).toEqual([false, false, false, true]);
+  expect(judgedSide(after(2_000)).loopDelayMs).toBe(80);
+  expect(judgedSide({ ...WELL, lastShort: null }).loopDelayMs).toBe(3);
+  // The calls of this second are well.
+  expect(isOwnSideWellNow([{ roles: ['worker'], ownSide: after(0) }])).toBe(true);
+  expect(isOwnSideWellNow([{ roles: ['worker'], ownSide: { ...WELL, redisMs: 400 } }])).toBe(false);
 });

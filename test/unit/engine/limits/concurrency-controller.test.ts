@@ -162,7 +162,9 @@ it('learns nothing, and lowers nothing, while a worker measures trouble on our o
   await fleet.passes(10, { realname: REFUSED });
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
   expect(await fleet.live.work.limitRecord('realname')).not.toMatchObject({ limit: expect.any(Number) });
-  await fleet.live.coordination.heartbeat(instanceOf('w'), 3_600_000);
+  // The calls of this second are well, although the shortage is only seconds ago.
+  const after = { ...ownSide, loopDelayMs: 3, lastShort: { ...ownSide, agoMs: 2_000 } };
+  await fleet.live.coordination.heartbeat(instanceOf('w', { ownSide: after }), 3_600_000);
   await fleet.passes(5, { realname: REFUSED });
   expect(await fleet.inForce()).toEqual([55, 100, 100]);
 });

@@ -6,7 +6,7 @@ const measured = (isEmbedded: boolean) => {
   const clock = new FakeClock();
   const load = { loopDelayMs: 3, cpuPercent: 40, machinePercent: 50 };
   const watch = new OwnSideWatch({
-    ...{ load: () => load, clock },
+    ...{ load: () => ({ ...load }), clock },
     live: { kind: isEmbedded ? 'embedded' : 'redis' },
     records: { kind: isEmbedded ? 'embedded' : 'postgres' },
     ...{ heartbeat: { redisMs: 1 }, fleetClock: { databaseMs: 2 } },
@@ -14,14 +14,15 @@ const measured = (isEmbedded: boolean) => {
   return { clock, load, watch };
 };
 
-it('an instance reports how long ago its last shortage was', () => {
+it('an instance reports its last shortage and its age', () => {
   const { clock, load, watch } = measured(false);
-  expect(watch.read().shortAgoMs).toBeNull();
+  expect(watch.read().lastShort).toBeNull();
   load.loopDelayMs = 80;
-  expect(watch.read().shortAgoMs).toBe(0);
+  const short = { ...load, redisMs: 1, databaseMs: 2 };
+  expect(watch.read()).toEqual({ ...short, lastShort: { ...short, agoMs: 0 } });
   load.loopDelayMs = 3;
   clock.advance(12_000);
-  expect(watch.read()).toEqual({ ...load, redisMs: 1, databaseMs: 2, shortAgoMs: 12_000 });
+  expect(watch.read()).toMatchObject({ loopDelayMs: 3, lastShort: { ...short, agoMs: 12_000 } });
 });
 
 it('embedded stores have no latency of their own', () => {
