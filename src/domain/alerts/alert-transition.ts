@@ -76,7 +76,8 @@ function resolutionOf(
 
 /**
  * A cause is reported once while its alert is open. Leftovers of the current cause, such as a backlog after an outage, are not
- * reported; another kind of failing calls is.
+ * reported; another kind of failing calls is. A pause that is over leaves nothing behind, and nothing excuses for long that no card
+ * is polled.
  */
 function changeOf(
   { rule, reportedCauses }: WatchedRule,
@@ -87,10 +88,14 @@ function changeOf(
   const [present] = reportedCauses;
   if (present === undefined || sample === null || !holds(rule, sample)) return null;
   const isReported = (cause: CauseId) => reportedCauses.some((one) => causeKey(one) === causeKey(cause));
-  const isLeftBehind = (cause: CauseId) => (cause.kind ?? null) === null && canExplain(present, cause);
+  const isPresent = causes.some((cause) => causeKey(cause) === causeKey(present));
+  const isLeftBehind = (cause: CauseId) =>
+    (cause.kind ?? null) === null &&
+    canExplain(present, cause) &&
+    (isPresent || (present.code !== 'paused' && cause.code !== 'nothing_polled'));
   const news = causes.find((cause) => !isReported(cause) && !isLeftBehind(cause));
   if (news !== undefined) return { kind: 'changed', cause: news, isNews: true };
-  if (causes.some((cause) => causeKey(cause) === causeKey(present))) return null;
+  if (isPresent) return null;
   const again = causes.find(isReported);
   return again === undefined ? null : { kind: 'changed', cause: again, isNews: false };
 }

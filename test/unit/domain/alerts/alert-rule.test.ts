@@ -48,7 +48,8 @@ const resolved = (value: number | null, resolution: string) => ({ kind: 'resolve
 
 describe('the cause of an open alert', () => {
   const explains = (cause: { code: string }, other: { code: string }) =>
-    cause.code === 'gateway_slow' && other.code === 'queue_backlog';
+    cause.code === 'paused' || (cause.code === 'gateway_slow' && other.code !== 'part_failing');
+  const [paused, unpolled] = [dated('paused'), dated('nothing_polled')];
   const [slow, backlog, failing] = [dated('gateway_slow'), dated('queue_backlog'), dated('part_failing')];
   const [refused, token] = [dated('breaker_open', 'refused'), dated('breaker_open', 'token')];
 
@@ -65,6 +66,10 @@ describe('the cause of an open alert', () => {
     ['is the same in another reason', [token], [dated('success_rate', 'token')], null],
     ['is not what it left behind', [slow], [backlog], null],
     ['is not what it left behind, but what comes after that', [slow], [backlog, failing], { cause: failing }],
+    ['is not what a pause leaves behind', [paused], [paused, unpolled, backlog], null],
+    ['is what remains when a pause is over', [paused], [backlog], { cause: backlog, isNews: true }],
+    ['is that nothing is polled when the cause is over', [slow], [backlog, unpolled], { cause: unpolled }],
+    ['is not that nothing is polled while the cause is there', [slow], [slow, unpolled], null],
     ['is an earlier one, which is no news', [slow, failing], [failing], { cause: failing, isNews: false }],
     ['is not known', [], [failing], null],
     ['stays when none is known', [slow], [], null],
