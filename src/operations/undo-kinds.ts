@@ -215,7 +215,8 @@ function pauseUndo({ pauses, clock }: UndoDeps, entry: Entry): Pick<Undoing, 'ap
     }
     for (const { taskType } of ending) await pauses.resume(actor, taskType);
     for (const [taskType, { seconds, reason }] of former) {
-      await pauses.pause(actor, { taskType, seconds, reason });
+      // A long pause of an earlier version may have had no reason.
+      await pauses.pause(actor, { taskType, seconds, reason: reason || `undo of change ${entry.id}` });
     }
   };
   return { apply, isPartLeft };

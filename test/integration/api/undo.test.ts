@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { cardRow } from '../../support/cards.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { pauseByOperator } from '../../support/limits.ts';
 
 const TOKENS = { anna: 'a'.repeat(32), ben: 'o'.repeat(32), vera: 'v'.repeat(32) };
 
@@ -218,6 +219,15 @@ describe('an undo', () => {
     const [pause] = await pauses();
     expect(pause).toMatchObject({ task_type: 'realname', reason: 'maintenance', source: 'operator' });
     expect(Math.abs(Date.parse(pause.until) - Date.parse(until))).toBeLessThan(60_000);
+    await send('DELETE', '/polling-pauses?task_type=all');
+  });
+
+  it('begins a long pause again that an earlier version set without a reason', async () => {
+    await pauseByOperator(api.live.work, 'realname', { ms: 7_200_000, reason: '', by: 'ann' });
+    const ended = await change('DELETE', '/polling-pauses?task_type=realname');
+    expect((await undo(ended)).body).toMatchObject({ state: 'undone' });
+    const [pause] = (await send('GET', '/polling-pauses')).body.items;
+    expect(pause).toMatchObject({ task_type: 'realname', reason: `undo of change ${ended}` });
     await send('DELETE', '/polling-pauses?task_type=all');
   });
 
