@@ -147,15 +147,28 @@ function mergedGateway(
   const alike = same.length === TASK_TYPES.length ? same : [];
   const refused = ofOneAccessFault(reasons);
   const rest = reasons.filter((one) => ![...slow, ...slowCarriers, ...alike, ...refused].includes(one));
-  const whole = [alike, refused, slowCarriers].flatMap((group) => merged(group, undefined));
+  const common = commonText(refused);
+  const refusedAlike = refused.map((one) => ({ ...one, text: `${one.taskType}: ${common}` }));
+  const whole = [alike, refusedAlike, slowCarriers].flatMap((group) => merged(group, undefined));
   return [...whole, ...merged(slow, sinceMs), ...rest];
 }
 
-/** The failing polls of all task types, where one fault lets no call through; the worst share first. */
+/** The failing polls of all task types, where one fault lets no call through: with its words alone where the shares differ. */
 function ofOneAccessFault(reasons: readonly HealthReason[]): readonly HealthReason[] {
   const failing = reasons.filter((one) => one.code === 'success_rate' && isOfAccess(one));
   const isOne = failing.every(({ kind }) => kind === failing[0]?.kind);
-  return isOne && failing.length === TASK_TYPES.length ? failing : [];
+  return isOne && failing.length === TASK_TYPES.length && commonText(failing) !== '' ? failing : [];
+}
+
+/** The beginning that all texts have, up to a colon; the whole text if it is the same. */
+function commonText(reasons: readonly HealthReason[]): string {
+  const [first = '', ...others] = reasons.map(({ text }) => withoutName(text));
+  const parts = first.split(': ');
+  const shared = parts.findIndex((_, i) => {
+    const start = parts.slice(0, i + 1).join(': ');
+    return others.some((text) => text !== start && !text.startsWith(`${start}: `));
+  });
+  return shared === -1 ? first : parts.slice(0, shared).join(': ');
 }
 
 function merged(reasons: readonly HealthReason[], sinceMs: number | undefined): readonly HealthReason[] {

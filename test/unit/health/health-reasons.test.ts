@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskType } from '../../../src/domain/task-type.ts';
+import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
 import {
   failingCauses,
   goneCauses,
@@ -477,6 +477,15 @@ describe('the order of reasons', () => {
     const words =
       'the gateway refuses our token or key: HTTP 401: code 401: token expired: 40 % of polls succeed; failures: auth 30';
     expect(reasonsOf('realname', 'carddata', 'package')).toEqual([`realname, carddata, package: ${words}`]);
+    const shares = [71, 0, 12].map((successRate, i) => ({
+      ...refused,
+      successRate,
+      taskType: TASK_TYPES[i] as TaskType,
+    }));
+    // Each task type has another share.
+    expect(ofFleet({}, ...shares).map(({ text }) => text)).toEqual([
+      'realname, carddata, package: the gateway refuses our token or key: HTTP 401: code 401: token expired',
+    ]);
     // The third one gets through.
     expect(reasonsOf('realname', 'carddata')).toEqual([`realname: ${words}`, `carddata: ${words}`]);
   });
