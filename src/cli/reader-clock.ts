@@ -4,6 +4,7 @@ import { Zone } from '../log-search/time/zone.ts';
 import type { ReaderClock } from '../terminal/reports/shift-page.ts';
 import type { CommandContext } from './command.ts';
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 export async function readerClock({ io, configInputs }: CommandContext): Promise<ReaderClock> {
@@ -13,9 +14,18 @@ export async function readerClock({ io, configInputs }: CommandContext): Promise
     const [date = '', time = ''] = zone.format(Date.parse(at)).split('T');
     return { date, time: time.slice(0, 'hh:mm'.length) };
   };
+  /** In the hour that comes twice when clocks go back. */
+  const isTwice = (at: string) => {
+    const wall = (ms: number) => zone.format(ms).slice(0, 'yyyy-mm-ddThh:mm'.length);
+    const ms = Date.parse(at);
+    return [ms - HOUR_MS, ms + HOUR_MS].some((other) => wall(other) === wall(ms));
+  };
   return {
     zone: zone.name,
-    full: (at) => `${parts(at).date} ${parts(at).time}`,
+    full(at) {
+      const offset = isTwice(at) ? ` ${zone.format(Date.parse(at)).slice(-'+hh:mm'.length)}` : '';
+      return `${parts(at).date} ${parts(at).time}${offset}`;
+    },
     // The time of day alone means its last occurrence.
     typed(at) {
       const { date, time } = parts(at);

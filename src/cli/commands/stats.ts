@@ -131,14 +131,15 @@ function notOfAView(): CardpollError {
 }
 
 function failuresWithinText(
-  { items, kept_from: from }: FailuresWithinBody,
+  { items, since, kept_from: from }: FailuresWithinBody,
   style: Style,
   clock: ReaderClock,
   said: string | null,
 ): string {
   if (!style.forPeople) return hourTable(({ at }) => at)(items, style);
   const note = from === null ? '' : `polls are counted from ${clock.full(from)} on\n`;
-  const hours = hourTable(({ at }) => clock.full(at));
+  // The first hour may have begun before the time that is asked for.
+  const hours = hourTable(({ at }) => clock.full(Date.parse(at) < Date.parse(since) ? since : at));
   return `${said}\n${note}${items.length === 0 ? 'no poll failed in this time\n' : hours(items, style)}`;
 }
 

@@ -104,6 +104,23 @@ describe('tables', () => {
     ]);
   });
 
+  it('show an hour that comes twice with its offset, and no time before the one asked for', async () => {
+    const item = { task_type: 'carddata', polls: 100, failed: 25, carrier_id: 2, failed_percent: 25 };
+    const [first, second] = ['2026-10-25T00:00:00.000Z', '2026-10-25T01:00:00.000Z'];
+    const body = {
+      ...{ since: '2026-10-25T00:20:00.000Z', until: '2026-10-25T03:00:00.000Z', kept_from: null },
+      items: [first, second, '2026-10-25T02:00:00.000Z'].map((at) => ({ ...item, at })),
+    };
+    const { env } = await daemonThatSays(json(body));
+    const argv = ['stats', 'failures', '--since', '2026-10-25T00:20:00Z', '--until', '2026-10-25T03:00:00Z'];
+    const { stdout } = await cli(argv, { env: { ...env, CARDPOLL_TIME_ZONE: 'Europe/Berlin' } });
+    expect(stdout.match(/^2026-10-25 .*(?= carddata)/gm)?.map((hour) => hour.trim())).toEqual([
+      '2026-10-25 02:20 +02:00',
+      '2026-10-25 02:00 +01:00',
+      '2026-10-25 03:00',
+    ]);
+  });
+
   it('show maintenance of the next hour, and carriers that are in maintenance now', async () => {
     const window = { task_type: null, carrier_id: null, by: 'op2', reason: 'vendor window' };
     const maintenance = [
