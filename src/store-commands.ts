@@ -69,7 +69,7 @@ export async function runAdopt(
   }
 }
 
-/** The month in the last time zone that is still in it: the next three months are created with it. */
+/** The month in UTC-12, the last zone to leave a month: its partition and the next three serve every time zone. */
 function earliestMonth(nowMs: number): string {
   return new MonthCalendar('Etc/GMT+12').monthOf(nowMs);
 }

@@ -9,7 +9,7 @@ import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './probl
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 
-/** For refusals that do not last for the rest of a minute. */
+/** Retry-After of a 429 that is not from the limit per minute. */
 const RETRY_AFTER_SECONDS = 5;
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {

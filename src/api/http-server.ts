@@ -79,7 +79,7 @@ export class HttpServers {
     // Node would answer by itself, without a reason.
     server.on('checkExpectation', counted);
     server.on('connect', (request, socket: Socket) => {
-      // The answer of the framework cannot come before the answer of an earlier request, and Node writes one at a time.
+      // The socket still has an earlier response, and takes one at a time: a CONNECT behind it cannot be answered.
       if (this.connections.isAnswering(socket)) socket.destroy();
       else counted(request, responseOn(request, socket));
     });
@@ -104,7 +104,7 @@ export class HttpServers {
     clearTimeout(cut);
   }
 
-  /** Announces how long the connection is kept: not at all once the server has stopped listening. */
+  /** Announces the idle time of an untrusted connection; `close` once the server has stopped listening. */
   announceIdleTime({ raw, server }: FastifyRequest, reply: FastifyReply): void {
     if (!server.server.listening) reply.header('connection', 'close');
     if (reply.hasHeader('connection') || !reply.raw.shouldKeepAlive || this.connections.trusts(raw.socket))

@@ -62,7 +62,7 @@ const STATUS_OF_CODE: Record<string, number> = {
   [EXPECTATION_FAILED]: 417,
 };
 
-/** The daemon works only in part. The error itself names the role and the database, and any caller may get the answer. */
+/** Replaces the error, which names the role and the database: even callers without a token may see this answer. */
 const RIGHTS_MISSING: Problem = {
   status: 503,
   code: 'postgres_rights_missing',

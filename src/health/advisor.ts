@@ -122,7 +122,7 @@ function point(level: CurvePoint): string {
 function remedyOf({ taskType, maxConcurrency, slowness }: AdviceInputs, to: number, times: number): string {
   const lessOften = `poll ${taskType} ${Math.ceil(10 * withSpare(times)) / 10} times less often`;
   if (slowness !== null) return `wait until the gateway is as fast as usual, or ${lessOften}`;
-  return to > maxConcurrency ? `raise ${taskType} to ${to}, or ${lessOften}` : lessOften;
+  return to > maxConcurrency ? `raise the limit of ${taskType} to ${to}, or ${lessOften}` : lessOften;
 }
 
 /** The smallest limit that meets the demand and leaves the share above free. Not bounded. */

@@ -215,19 +215,19 @@ export interface PaceNeed {
 /** @returns null while the rate limits cover the demand of the schedule. */
 export function paceShortText({ demandPerSecond, paceShare, intervalSeconds }: PaceNeed): string | null {
   if (paceShare === null || intervalSeconds === null || demandPerSecond <= paceShare.perSecond) return null;
-  return `the rate limits are short: ${paceShortWords(paceShare, demandPerSecond, intervalSeconds)}`;
+  return `the rate limits are too low: ${paceShortWords(paceShare, demandPerSecond, intervalSeconds)}`;
 }
 
-/** `50 calls a second allow 10,000,000 cards every 14 h; configured: 30 min`. */
+/** `5 of 50 calls a second allow 1,000,000 cards every 14 h, not every 30 min`. */
 export function paceShortWords(share: PaceShare, demandPerSecond: number, intervalSeconds: number): string {
   const { perSecond, cardsPerCall, ofPerSecond } = share;
   const calls = perSecond / cardsPerCall;
-  const size = cardsPerCall === 1 ? '' : ` of ${cardsPerCall} cards`;
+  const size = cardsPerCall === 1 ? '' : ` (${cardsPerCall} cards each)`;
   const unit = unitOf(calls);
-  const part = calls < ofPerSecond ? ` (of ${callsIn(unit, ofPerSecond)})` : '';
+  const whole = calls < ofPerSecond ? ` of ${callsIn(unit, ofPerSecond)}` : '';
   const cards = countWords(Math.round(demandPerSecond * intervalSeconds), 'card');
   const every = spanWords((intervalSeconds * demandPerSecond) / perSecond);
-  return `${callsIn(unit, calls)} calls${size} ${eachWords(unit)}${part} allow ${cards} every ${every}; configured: ${spanWords(intervalSeconds)}`;
+  return `${callsIn(unit, calls)}${whole} calls ${eachWords(unit)}${size} allow ${cards} every ${every}, not every ${spanWords(intervalSeconds)}`;
 }
 
 /** `calls wait for the rate limit of 50 a second`; null while polls of the type wait for none. */

@@ -133,7 +133,7 @@ function lockWords(holders: readonly LockHolder[] | null): [string, string | nul
       'cardpoll doctor',
     ];
   }
-  const more = holders.length === 1 ? '' : `; then ${countWords(holders.length - 1, 'more session')}`;
+  const more = holders.length === 1 ? '' : ` (${countWords(holders.length - 1, 'more session')} after it)`;
   // No command of cardpoll ends other programs' sessions.
   return [`it waits for the table ${first.table}, which ${holderWords(first)}${more}`, null];
 }
@@ -227,7 +227,7 @@ export function putBackCauses(instances: readonly InstanceInfo[]): Cause[] {
   if (oldest === undefined) return [];
   const shown = all.slice(0, MOST_PUT_BACK_SHOWN).map(({ text }) => text);
   if (all.length > shown.length) shown.push(`and ${all.length - shown.length} more`);
-  const text = `${shown.join('; ')}: Redis may have failed over, been restored or been changed by hand; the recorded limits and pauses are in force again`;
+  const text = `${shown.join('; ')}: Redis may have failed over, been restored or been changed by hand`;
   return [
     {
       code: 'put_back',
@@ -348,7 +348,7 @@ function clockCauses({
 function gapWords({ liveMs, recordsMs, aheadMs }: ClockGap): string {
   return (
     `the clock of Redis (${new Date(liveMs).toISOString()}) is ${differenceWords(aheadMs)} that of PostgreSQL ` +
-    `(${new Date(recordsMs).toISOString()}): readings are dated by PostgreSQL, all else by Redis`
+    `(${new Date(recordsMs).toISOString()}): usage and stops follow PostgreSQL, due times, leases and pauses Redis`
   );
 }
 

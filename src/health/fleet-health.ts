@@ -1,5 +1,5 @@
-// The judge: reads the stores and says how the fleet is, and why. THE one judgement: alert rules and the heartbeat (engine), statistics,
-// metrics and the doctor (operations) take theirs from here, so this layer knows neither. Built by wiring.ts; opens nothing.
+// The only judge of the fleet: reads the stores, returns its state and the reasons. Engine (alert rules, heartbeat), operations
+// (statistics, doctor) and metrics use it; it imports none of them. Built by stores.ts; opens nothing.
 
 import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
 import type { RecordedLimits } from '../domain/limits/in-force.ts';
@@ -38,7 +38,7 @@ import { readStopFigures, type StopFigures } from './stop-figures.ts';
 import { judgeTask, type LimitedCounts, type TaskJudgement } from './task-judge.ts';
 import { brokenPromise, taskConditionsOf } from './verdicts.ts';
 
-/** More often than other readings: a lock counts after five seconds, and must be reported within 15 s. */
+/** More often than other readings: a lock counts after 5 s, and must be reported within 15 s. */
 const LOCKS_EVERY_MS = 3_000;
 
 interface HealthDeps extends Pick<GatewayFacts, 'cardsPerCall'> {
@@ -138,7 +138,7 @@ export class FleetHealth {
     });
   }
 
-  /** @returns the counts, while no limit is in force with that of record; as long as PostgreSQL does not say, with the default. */
+  /** @returns the counts. Without a limit in force they have the recorded one, or the default until PostgreSQL answers. */
   async #limited(taskType: TaskType, counts: QueueCounts): Promise<LimitedCounts> {
     const known = counts.maxConcurrency ?? (await this.#recordedLimits.read())?.[taskType].maxConcurrency;
     return { ...counts, taskType, maxConcurrency: known ?? DEFAULT_MAX_CONCURRENCY };

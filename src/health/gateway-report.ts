@@ -193,13 +193,13 @@ export function breakerReasons({ breakers, followUps, cutOff, present, nowMs }: 
     const ids = breakers.includes(held) && isAnswered(held) ? cutOff.get(held.interface) : undefined;
     const because = held.reason === null ? '' : `: ${withoutKind(held.reason)}`;
     if (ids !== undefined) {
-      const text = `${ids.join(', ')} cannot use ${interfaceWords(held)}, and polls of other workers succeed${because}`;
+      const text = `${ids.join(', ')} cannot use ${interfaceWords(held)}, but polls of other workers succeed${because}`;
       return { code: 'instance_cut_off', severity: 'warning', text, command: 'cardpoll stats instances' };
     }
     return {
       code: 'breaker_open',
       severity: held.breaker === 'open' && breakers.includes(held) ? 'alert' : 'warning',
-      text: `${breakerWords(held)} for ${countWords(held.instances, 'instance')}${because}`,
+      text: `${breakerWords(held)} (${countWords(held.instances, 'instance')})${because}`,
       command: 'cardpoll doctor',
       kind: held.kind ?? null,
     };

@@ -20,7 +20,7 @@ import type { CatchingUp } from '../domain/limits/resume-ramp.ts';
 import { percentDown } from '../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../domain/results/carrier-polls.ts';
 import { type CarrierCards, unselectedWords } from '../domain/schedule/card-counts.ts';
-import { windowOfPause } from '../domain/schedule/maintenance.ts';
+import { pausedWords, windowOfPause } from '../domain/schedule/maintenance.ts';
 import type { SchedulePace } from '../domain/schedule/schedule-pace.ts';
 import { secondsWords } from '../domain/stats/usual-latency.ts';
 import type { TaskType } from '../domain/task-type.ts';
@@ -190,7 +190,6 @@ function inForceReasons({ inForce, starting }: TaskHealthInputs): Cause[] {
 function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
   return pauses.map(({ id, source, by, reason, sinceMs, untilMs }) => {
     const window = windowOfPause(id);
-    const what = window === null ? 'paused' : `in maintenance ${window}`;
     const left = span(Math.max(0, Math.ceil((untilMs - nowMs) / 1000)));
     // One that lasts may be forgotten.
     const seconds = Math.floor((nowMs - sinceMs) / 1000);
@@ -199,7 +198,7 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
       code: 'paused',
       // Operators know what they paused; a pause that the gateway asked for is news.
       severity: source === 'operator' ? 'warning' : 'alert',
-      text: `${what} ${since}for ${left} more by ${by}${reason === '' ? '' : `: ${reason}`}`,
+      text: pausedWords({ source, by, reason }, window, `${since}for ${left} more`),
       command: window === null ? `cardpoll resume ${taskType}` : `cardpoll maintenance cancel ${window}`,
       // The gateway asks again and again: then the health log has the first time.
       ...(source === 'operator' ? { sinceMs } : {}),
@@ -265,7 +264,7 @@ function faultStart(inputs: TaskHealthInputs): string {
   const { fault = null } = inputs;
   const words = fault?.kind === kindOf(inputs) ? faultWords(fault?.kind) : null;
   if (fault === null || words === null) return '';
-  const who = fault.instanceIds.length === 0 ? '' : ` for ${fault.instanceIds.join(', ')}`;
+  const who = fault.instanceIds.length === 0 ? '' : ` (${fault.instanceIds.join(', ')})`;
   return `${words}${who}: ${withoutKind(fault.text)}: `;
 }
 
@@ -300,7 +299,7 @@ function carrierReasons(inputs: TaskHealthInputs): Cause[] {
   const { success_rate: severity } = judgeMetrics(inputs);
   if (outlyingCarriers.length === 0 || severity === 'normal') return [];
   const named = outlyingCarriers.slice(0, CARRIERS_NAMED).map(carrierWords).join(', ');
-  const text = `${named}, far more than of the other carriers`;
+  const text = `${named}, far more than for the other carriers`;
   return [{ code: 'carrier_failing', severity, text, command: 'cardpoll stats failures' }];
 }
 

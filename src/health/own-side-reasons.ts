@@ -36,7 +36,7 @@ function figureOf(code: OwnTrouble, { loopDelayMs, redisMs, databaseMs }: OwnSid
   return { own_cpu: loopDelayMs, redis_slow: redisMs, database_slow: databaseMs }[code] ?? 0;
 }
 
-const UNJUDGED = '; whether the gateway is slow, too, is not known';
+const UNJUDGED = '; meanwhile the gateway is not judged';
 
 /** Other instances are the second witness: if all are slow, the cause is the store; if one is, the connection to it. */
 function wordsOf(code: OwnTrouble, worst: Measured, short: number, measured: readonly Measured[]): string {
@@ -45,13 +45,13 @@ function wordsOf(code: OwnTrouble, worst: Measured, short: number, measured: rea
   if (code === 'own_cpu') {
     const why = busyWords(worst.ownSide);
     return why === null
-      ? `timers of ${who} are ${took} late: whether processor time is short is not known${UNJUDGED}`
+      ? `timers of ${who} are ${took} late: cause unknown${UNJUDGED}`
       : `too little processor time for ${who}: timers are ${took} late, and ${why}${UNJUDGED}`;
   }
   const store = code === 'redis_slow' ? 'Redis' : 'PostgreSQL';
   const others = measured.filter((one) => one !== worst);
   const isAlone = short === 1 && others.length > 0;
   return isAlone
-    ? `${store} takes ${took} a call for ${who} and not for ${countWords(others.length, 'other instance')}: check the network from ${who} to ${store}${UNJUDGED}`
+    ? `${store} takes ${took} a call for ${who}, but not for ${countWords(others.length, 'other instance')}: check the network from ${who} to ${store}${UNJUDGED}`
     : `${store} takes ${took} a call for ${who}${UNJUDGED}`;
 }

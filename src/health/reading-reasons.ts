@@ -42,7 +42,7 @@ export function readingReasons(counts: ReadingCounts): Cause[] {
 function stillReasons({ stillMinutes, total, seconds }: ReadingCounts): Cause[] {
   if (stillMinutes === null) return [];
   const text =
-    `no reading has grown for ${spanWords(60 * stillMinutes)}, and at this hour of the last days readings did (${grouped(total)} in the last ${spanWords(seconds)}): ` +
+    `no reading has grown for ${spanWords(60 * stillMinutes)} (${grouped(total)} in the last ${spanWords(seconds)}), unlike at this hour of the last days: ` +
     'the gateway may answer with old usage, and no card that goes over its package is found; compare some with the carrier';
   return [{ code: 'readings_dead', severity: 'warning', text, command: 'cardpoll doctor' }];
 }
@@ -52,7 +52,7 @@ function deadReasons({ counters, seconds, fallen }: ReadingCounts): Cause[] {
   const percent = (100 * fallen) / Math.max(1, counters);
   if (counters < LEAST_READINGS || percent <= DEAD_PERCENT.warningAbove) return [];
   const text =
-    `${grouped(fallen)} of ${grouped(counters)} readings of the last ${spanWords(seconds)} show less than half of what their cards had used (${percentDown(percent, 1)} %), not for the first time: ` +
+    `${grouped(fallen)} of ${grouped(counters)} readings of the last ${spanWords(seconds)} repeatedly show less than half of what their cards had used (${percentDown(percent, 1)} %): ` +
     'the usage of these cards is not known any more, and none that goes over its package is stopped; compare some with the carrier';
   const severity = percent > DEAD_PERCENT.alertAbove ? 'alert' : 'warning';
   return [{ code: 'readings_dead', severity, text, command: 'cardpoll doctor' }];
@@ -63,7 +63,7 @@ function implausibleReasons({ total, seconds, implausible, stopMode }: ReadingCo
   if (total < LEAST_READINGS || percent <= IMPLAUSIBLE_PERCENT.warningAbove) return [];
   const text =
     `${grouped(implausible)} of ${grouped(total)} readings of the last ${spanWords(seconds)} were not believed (${percentDown(percent, 1)} %): ` +
-    'they grew by more than a card can transfer, and count nothing; compare some with the carrier, and check the unit of the gateway profile';
+    'they grew faster than a card can transfer, and count only when enough time has passed; compare some with the carrier, and check the unit of the gateway profile';
   const severity = percent > IMPLAUSIBLE_PERCENT.alertAbove ? 'alert' : 'warning';
   // Wrong readings would stop cards once they are believed.
   const command =

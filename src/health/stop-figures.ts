@@ -71,7 +71,7 @@ function jumpReasons({ jump, mode }: StopFigures): Cause[] {
   const where = carrierId === null ? '' : ` of carrier ${carrierId}`;
   const effect = mode === 'observe' ? 'stops are only observed' : `all stops${where} are held`;
   const what = isStep
-    ? `the readings of most cards${where} over their package have stepped by the same factor, amount or to the same value, as with another unit or counter`
+    ? `the readings of most cards${where} over their package stepped alike (same factor, amount or value), as after a change of unit or counter`
     : `the readings of the fleet grow ${figure(factor)} times as fast as before (${figure(recent)} instead of ${figure(before)} MB an hour)`;
   const text = `${what}: ${effect}; check whether the readings are right, then accept them with cardpoll stops mode enforce`;
   // Accepting the readings stops cards, so the advice is to look first.
@@ -114,12 +114,12 @@ function heldReasons(stops: StopFigures): Cause[] {
   const { held, waitsForWatch } = stops;
   if (held === 0) return waitsForWatch ? [WAITS_FOR_WATCH] : [];
   const are = held === 1 ? 'stop is' : 'stops are';
-  const text = `${countedUpTo(STOPS_COUNTED, held)} ${are} held: ${holdWords(stops)}; ${endWords(stops)}`;
+  const text = `${countedUpTo(STOPS_COUNTED, held)} ${are} held${holdWords(stops)}; ${endWords(stops)}`;
   return [{ code: 'stops_held', severity: 'warning', text, command: 'cardpoll stops list --state held' }];
 }
 
-function holdWords({ doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigures): string {
-  if (jump !== null && jump.acceptedAtMs === null) return 'the readings of the fleet jumped';
+function holdWords({ held, doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigures): string {
+  if (jump !== null && jump.acceptedAtMs === null) return ': the readings of the fleet jumped';
   const usedUp = [
     ...(budgetHour !== null && doneHour >= budgetHour
       ? [`${figure(doneHour)} of ${figure(budgetHour)} in the last hour`]
@@ -128,7 +128,8 @@ function holdWords({ doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigur
       ? [`${figure(doneDay)} of ${figure(budgetDay)} in the last day`]
       : []),
   ];
-  return usedUp.length > 0 ? `the stop budget is used up (${usedUp.join(', ')})` : 'the cause is over';
+  if (usedUp.length > 0) return `: the stop budget is used up (${usedUp.join(', ')})`;
+  return ` although ${held === 1 ? 'its' : 'their'} cause is over`;
 }
 
 /** The event that ends the holds: a reading of the card after the end of the cause, or an operator. */
@@ -145,18 +146,20 @@ function endWords({
   const doubtful = budgetHour === 0 || budgetDay === 0 ? held : heldForOperator;
   const passing = held - doubtful;
   const counted = (count: number) => `${held < STOPS_COUNTED ? '' : 'at least '}${figure(count)}`;
-  const first =
-    heldUntilMs === null ? '' : ` (the first from ${new Date(heldUntilMs).toISOString().slice(0, 16)}Z on)`;
-  const when = jump === null ? 'by its next reading' : 'by a reading after the jump';
+  const [are, whose, s, first] =
+    passing === 1
+      ? (['is', "its card's", '', ''] as const)
+      : (['are', "their cards'", 's', 'the first '] as const);
+  const reading = jump === null ? `next reading${s}` : `first reading${s} after the jump`;
+  const since =
+    heldUntilMs === null ? '' : ` (${first}from ${new Date(heldUntilMs).toISOString().slice(0, 16)}Z on)`;
   const [wait, them] = doubtful === 1 ? ['waits', 'it'] : ['wait', 'them'];
   // Mode observe refuses a release.
   const advice =
     mode === 'observe' ? `dismiss ${them}, or release ${them} in mode enforce` : `release or dismiss ${them}`;
   return [
-    ...(passing > 0
-      ? [`${counted(passing)} ${passing === 1 ? 'is' : 'are'} judged again, each ${when}${first}`]
-      : []),
-    ...(doubtful > 0 ? [`${counted(doubtful)} ${wait} until an operator decides: ${advice}`] : []),
+    ...(passing > 0 ? [`${counted(passing)} ${are} decided by ${whose} ${reading}${since}`] : []),
+    ...(doubtful > 0 ? [`${counted(doubtful)} ${wait} for an operator: ${advice}`] : []),
   ].join('; ');
 }
 

@@ -12,7 +12,7 @@ const reason = z.object({
   source: z
     .enum(['outage', 'alert', 'health', 'samples'])
     .describe(
-      'outage: Redis or PostgreSQL was away; alert: the cause of alerts; health: a reason of now; samples: nothing was measured',
+      'outage: Redis or PostgreSQL was away; alert: the cause of alerts; health: a present reason; samples: nothing was measured',
     ),
   code: z.string().describe('A reason of health, with a section in the runbook; not_measured'),
   severity,
@@ -29,10 +29,7 @@ const alert = z.object({
   ruleId: z.int().describe('0: an outage of Redis or PostgreSQL'),
   taskType,
   severity: severity.nullable(),
-  cause: z
-    .string()
-    .nullable()
-    .describe('Why it fired, in the words of then; null: no reason of health says it'),
+  cause: z.string().nullable().describe('The cause as recorded when it fired; null: no health reason'),
   firedAt: z.date(),
   resolvedAt: z.date().nullable().describe('null while it fires'),
   durationSeconds: z.number().describe('Until it was resolved, or until the end of the report'),
@@ -103,14 +100,16 @@ export const shiftReport = report('ShiftReport', {
   }),
   reasons: z
     .array(reason)
-    .describe('Outages and reasons, the first first. A reason without an alert is known only while it lasts'),
+    .describe(
+      'Outages and reasons, the earliest first. A reason without an alert is known only while it lasts',
+    ),
   alerts: z.object({
-    fired: z.int().describe('In the time'),
-    resolved: z.int().describe('In the time'),
+    fired: z.int().describe('In the period'),
+    resolved: z.int().describe('In the period'),
     open: z.int().describe('At its end'),
     items: z
       .array(alert)
-      .describe('Those that fired at some moment of the time, the latest first; 200 at most'),
+      .describe('Alerts that were firing at some time of the period, the latest first; 200 at most'),
   }),
   changes: z.object({
     total: z.int().describe('Without imports'),
@@ -139,7 +138,7 @@ export const shiftReport = report('ShiftReport', {
     .describe('Empty: not known'),
   open: z
     .object({
-      alerts: z.int().describe('That fire'),
+      alerts: z.int().describe('Firing'),
       acknowledged: z.int().describe('Of these; counted among the first hundred'),
       stopMode: z.enum(STOP_MODES),
       heldStops: z.int(),

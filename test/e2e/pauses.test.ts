@@ -85,7 +85,7 @@ describe("an operator's pause", () => {
       };
       return ready.restraints.some((text) => /^realname: paused for \d.*s more$/.test(text));
     });
-    expect((await doctor()).stdout).toMatch(/paused for[\s\S]*gateway\s+maintenance/);
+    expect((await doctor()).stdout).toMatch(/paused\s+by[\s\S]*gateway\s+maintenance/);
 
     // What was claimed before may still be on its way; then there is silence on one interface and none on the others.
     await calls('flow', CARDS);

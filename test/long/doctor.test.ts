@@ -288,7 +288,7 @@ describe('a fleet that is not well', () => {
     const { found } = await examine();
     expect(found('paused')).toMatchObject({
       status: 'warning',
-      detail: expect.stringMatching(/^realname: paused for .* maintenance( \(since \S+Z\))?$/),
+      detail: expect.stringMatching(/^realname: paused by .* maintenance( \(since \S+Z\))?$/),
     });
     type(found('paused')?.command);
     expect((await examine()).statusOf('paused')).toBeUndefined();

@@ -102,13 +102,13 @@ it.each<[string, string, RegExp, () => () => void]>([
   [
     'Redis takes 600 ms for one instance',
     'redis_slow',
-    /second.* and not for 1 other/,
+    /second.* but not for 1 other/,
     slow(() => own.redis, 600),
   ],
   [
     'PostgreSQL takes 800 ms for one instance',
     'database_slow',
-    /second.* and not for 1 other/,
+    /second.* but not for 1 other/,
     slow(() => own.postgres, 800),
   ],
   ['one instance gets too little processor time', 'own_cpu', /second.* late/, () => throttled(second)],

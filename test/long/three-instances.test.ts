@@ -154,7 +154,7 @@ describe.each([
       );
       expect(first).toMatchObject({ command: 'cardpoll resume', severity: 'warning' });
       expect(first?.text).toMatch(
-        /^polling is paused for 1h .*, and for 2h 5.* more by local: vendor window, since /,
+        /^polling is paused by local for 1h .*, and for 2h 5.* more: vendor window, since /,
       );
       const killed = await leader();
       killed.process.signal('SIGKILL');

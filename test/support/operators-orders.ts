@@ -72,7 +72,7 @@ export async function expectOrdersInForce(
   await calls(20, ['realname', 'carddata']);
   expect(exceeding(gateway.most, { ...LIMITS, all: ceiling })).toEqual([]);
 
-  expect.soft(told.text).toContain('put back: carddata 5, the live store had 40');
+  expect.soft(told.text).toContain('the limit of carddata was 40 in Redis and is 5 again');
   expect.soft(await putBack(fleet)).toEqual([
     {
       action: 'limit.put_back',
@@ -97,7 +97,7 @@ export async function expectOrdersInForce(
   const doctor = JSON.parse((await cliHere(['doctor', '-o', 'json'], { env })).stdout) as {
     items: Finding[];
   };
-  expect.soft(doctor.items.map(({ detail }) => detail).join('\n')).toContain('put back: ');
+  expect.soft(doctor.items.map(({ detail }) => detail).join('\n')).toContain('in Redis and is ');
 }
 
 /** The repairs in the audit trail, by action and object. */

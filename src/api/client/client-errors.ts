@@ -25,10 +25,7 @@ const KINDS: Record<number, ErrorKind> = {
 };
 
 const AUTH_HINT = 'give the token with CARDPOLL_TOKEN or --token-file';
-/**
- * Code for a path that the daemon does not serve, in all versions; objects that a path names have other codes, such as
- * card_not_found.
- */
+/** Code, in every version, for a path that the daemon does not serve. A missing object has its own, such as card_not_found. */
 const NO_PATH = 'not_found';
 const NO_PATH_HINT = 'the daemon is older than this command, or an instance without the role api';
 

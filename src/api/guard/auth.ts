@@ -1,4 +1,4 @@
-// Decides who may use the admin API (contract, "Access"). Used by server.ts for everything under /api/admin. Two modes:
+// Decides who may use the admin API (contract, "Access"). Used by access.ts for /api/admin and /metrics. Two modes:
 //   tokens configured: a bearer token; viewers read, operators change how polling runs, admins what is polled and kept;
 //   no tokens, loopback only: open to this machine, but not to web pages in its browsers, which could reach it by a
 //   name that resolves to 127.0.0.1 (DNS rebinding: foreign Host) or by a plain form post (foreign Origin).

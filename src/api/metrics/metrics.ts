@@ -3,7 +3,7 @@
 // every start.
 //
 // Every instance reports the numbers of the whole fleet, read from the shared stores: use their max, not their sum.
-// cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
+// `#instance` and own-numbers.ts add the instance's own.
 import { Registry } from 'prom-client';
 import { levelOf } from '../../domain/alerts/alert-cause.ts';
 import { PAUSE_SOURCES } from '../../domain/limits/operator-limits.ts';

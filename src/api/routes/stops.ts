@@ -1,6 +1,6 @@
 // /api/admin/stops: stops of cards, their mode, and the decisions about held ones; below stops/resume the runs that resume
-// stopped cards; POST cards/{card}/stop and cards/{card}/resume. operations/stops checks rules over several fields (card_ids, or
-// all or since instead).
+// stopped cards; POST cards/{card}/stop and cards/{card}/resume. operations/stops checks rules over several fields (one of
+// card_ids, all, since and within).
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import {

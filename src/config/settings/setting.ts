@@ -57,8 +57,8 @@ interface Declared<V> extends Value<V> {
 }
 
 /**
- * Names the settings of a section: `maxConnections` is `max_connections` in the config file, after the prefix of the section, and
- * MAX_CONNECTIONS after that of its variables.
+ * Names the settings of a section: in `api.`, `maxConnections` is `api.max_connections` in the config file, and
+ * CARDPOLL_API_MAX_CONNECTIONS as a variable.
  * @param path prefix in the config file, `api.`. @param variables prefix after CARDPOLL_, `API_`; null: no variables.
  */
 export function section<D extends Readonly<Record<string, Declared<unknown>>>>(

@@ -114,6 +114,17 @@ export function windowOfPause(pauseId: string | null): number | null {
   return pauseId?.startsWith(PAUSE_ID) === true ? Number(pauseId.slice(PAUSE_ID.length)) : null;
 }
 
+/** `paused by the gateway for 1m more`, `paused by maintenance window 3 for 1m more (anna: new cables)`. */
+export function pausedWords(
+  { source, by, reason }: Readonly<Record<'source' | 'by' | 'reason', string>>,
+  window: number | null,
+  lasts: string,
+): string {
+  const why = reason === '' ? '' : `: ${reason}`;
+  if (window !== null) return `paused by maintenance window ${window} ${lasts} (${by}${why})`;
+  return `paused by ${source === 'gateway' ? 'the gateway' : by} ${lasts}${why}`;
+}
+
 /** A matcher under which cards of carriers in maintenance have a config that is disabled: they are not polled, and keep their rings. */
 class MatcherInMaintenance extends ConfigMatcher {
   constructor(

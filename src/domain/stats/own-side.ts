@@ -55,7 +55,7 @@ export function busyWords({ cpuPercent, machinePercent }: OwnSide): string | nul
   if (cpuPercent !== null && cpuPercent >= BUSY_PROCESS_PERCENT)
     return `it uses ${Math.round(cpuPercent)} % of a core`;
   if (machinePercent !== null && machinePercent >= BUSY_MACHINE_PERCENT)
-    return `the machine is busy to ${Math.round(machinePercent)} %`;
+    return `the machine is ${Math.round(machinePercent)} % busy`;
   return null;
 }
 

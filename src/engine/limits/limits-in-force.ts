@@ -75,7 +75,7 @@ export class LimitsInForce extends LoopService<
     const { maxConcurrency: limit } = seen;
     if (limit !== null && limit !== wanted.maxConcurrency && isSettled((one) => one.maxConcurrency)) {
       this.#note(taskType, 'limit.put_back', {
-        text: `put back: ${taskType} ${wanted.maxConcurrency}, the live store had ${limit}`,
+        text: `the limit of ${taskType} was ${limit} in Redis and is ${wanted.maxConcurrency} again`,
         before: { maxConcurrency: limit },
         after: { maxConcurrency: wanted.maxConcurrency },
       });
@@ -83,15 +83,15 @@ export class LimitsInForce extends LoopService<
     if (wanted.pause === 'kept' || !isSettled((one) => one.pause?.id)) return;
     if (wanted.pause === 'ended') {
       this.#note(taskType, 'pause.put_back', {
-        text: `put back: ${taskType} is not paused, the live store had a pause that was ended`,
+        text: `the ended pause of ${taskType} was back in Redis and is ended again`,
         before: { paused: true },
         after: { paused: false },
       });
     } else {
       const { reason, by } = wanted.pause;
-      const had = seen.pause === null ? 'none' : 'another one';
+      const had = seen.pause === null ? 'was not paused' : 'had another pause';
       this.#note(taskType, 'pause.put_back', {
-        text: `put back: ${taskType} is paused for ${leftWords(wanted.pause)}, the live store had ${had}`,
+        text: `${taskType} ${had} in Redis and is paused again for ${leftWords(wanted.pause)}`,
         before: { paused: seen.pause !== null },
         after: { paused: true, reason, by },
       });

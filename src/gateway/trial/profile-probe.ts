@@ -104,7 +104,7 @@ async function totalFindings(
   return [];
 }
 
-/** @returns null: the card has no total, which missing_value may be for. */
+/** @returns null: the answer has no total, for example of a card for which the profile has `missing_value`. */
 function totalIn(answers: AnswerReader, body: string, iccid: string): number | null {
   try {
     return Number(answers.read(body)(iccid));

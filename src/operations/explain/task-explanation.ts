@@ -5,6 +5,7 @@ import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import { dateOf } from '../../domain/date-of.ts';
 import { notOfferedWords } from '../../domain/gateway-interface.ts';
 import { carrierWords, outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
+import { pausedWords } from '../../domain/schedule/maintenance.ts';
 import { stepOf, stepsOf } from '../../domain/schedule/phase.ts';
 import { misfitOf, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
@@ -159,11 +160,9 @@ function held({ pauses, breakers, heldBy, workers, taskType, nowMs }: TaskFacts)
   const [pause] = pauses;
   if (pause !== undefined) {
     const left = span(Math.ceil(Math.max(0, pause.until.getTime() - nowMs) / 1000));
-    const why = pause.reason === '' ? '' : `: ${pause.reason}`;
     const { maintenanceId: window } = pause;
-    const what = window === null ? 'is paused' : `is in maintenance ${window}`;
     const command = window === null ? `cardpoll resume ${taskType}` : `cardpoll maintenance cancel ${window}`;
-    return { state: 'paused', text: `${what} for ${left} more by ${pause.by}${why}`, command };
+    return { state: 'paused', text: `is ${pausedWords(pause, window, `for ${left} more`)}`, command };
   }
   const [breaker] = breakers;
   if (breaker !== undefined) {

@@ -56,8 +56,8 @@ function takeDir(dataDir: string): { realDir: string; unlock: () => void } {
 const OTHERS = 0o077;
 
 /**
- * Makes the directory private, because the files of the database are readable by every user, and most of them writable. A
- * directory that contains other files is not changed.
+ * Makes the directory private, because the files of the database are readable by every user, and most of them writable.
+ * Refuses (`data_dir_shared`) an open directory that contains other files.
  */
 function makePrivate(realDir: string): void {
   if ((statSync(realDir).mode & OTHERS) === 0) return;

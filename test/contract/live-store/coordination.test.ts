@@ -34,7 +34,10 @@ function worker(instanceId: string): InstanceInfo {
     gone: instanceId === 'b' ? [{ instanceId: 'c', atMs: 1_700 }] : [],
     failing: instanceId === 'b' ? { part: 'cleaner', sinceMs: 1_500, reason: 'permission denied' } : null,
     outsideHeartbeat: instanceId === 'b' ? { sentAtMs: 1_000, trouble: 'answered 500' } : null,
-    putBack: instanceId === 'b' ? [{ atMs: 2_000, text: 'put back: carddata 5, the live store had 40' }] : [],
+    putBack:
+      instanceId === 'b'
+        ? [{ atMs: 2_000, text: 'the limit of carddata was 40 in Redis and is 5 again' }]
+        : [],
     timeZone: instanceId === 'a' ? 'Asia/Shanghai' : 'UTC',
     stopMode: instanceId === 'a' ? 'enforce' : 'observe',
     clockAheadMs: 0,
@@ -108,7 +111,7 @@ describeLiveStore('coordination', (live) => {
       gone: [{ instanceId: 'c', atMs: 601_700 }],
       failing: { part: 'cleaner', sinceMs: 601_500, reason: 'permission denied' },
       outsideHeartbeat: { sentAtMs: 601_000, trouble: 'answered 500' },
-      putBack: [{ atMs: 602_000, text: 'put back: carddata 5, the live store had 40' }],
+      putBack: [{ atMs: 602_000, text: 'the limit of carddata was 40 in Redis and is 5 again' }],
       heartbeatAtMs: sent.heartbeatAtMs + 600_000,
       breakers: sent.breakers.map(({ sinceMs, nextProbeAtMs, ...breaker }) => ({
         ...breaker,

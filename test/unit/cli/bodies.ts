@@ -72,7 +72,7 @@ export const OVERVIEW: OverviewBody = {
     {
       code: 'paused',
       severity: 'alert',
-      text: 'package: paused for 60 s more by gateway: HTTP 429',
+      text: 'package: paused by the gateway for 60 s more: HTTP 429',
       command: 'cardpoll resume package',
       task_type: 'package',
       caused_by: null,
@@ -83,7 +83,7 @@ export const OVERVIEW: OverviewBody = {
   capacity: {
     ...CAPACITY,
     drain_seconds: null,
-    advice: 'raise realname to 180',
+    advice: 'raise the limit of realname to 180',
     headroom_task_type: 'realname',
   },
   gateway: { interfaces: [], avg_duration_ms_10s: 24, success_rate_10s: 100, slow: false },

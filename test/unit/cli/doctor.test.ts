@@ -65,7 +65,7 @@ it('ends with 1 when the fleet is not well, and says why and what to type', asyn
   const { code, stdout } = await cli([...argv, '-o', 'tsv'], { env, launchers: examined(REDIS) });
   expect(code).toBe(1);
   expect(stdout).toContain(
-    'paused\tfailed\tpackage: paused for 60 s more by gateway: HTTP 429 (since 2026-11-21T09:58Z)\t-\tcardpoll resume package\n',
+    'paused\tfailed\tpackage: paused by the gateway for 60 s more: HTTP 429 (since 2026-11-21T09:58Z)\t-\tcardpoll resume package\n',
   );
 });
 

@@ -82,7 +82,7 @@ describe('tables', () => {
     expect(stdout).toContain(`${ESC}[33m▲ warning${ESC}[39m`);
     expect(stdout).toContain(`${ESC}[32m● normal${ESC}[39m`);
     expect(stripVTControlCharacters(stdout).split('\n')).toEqual([
-      `✖ alert: package: paused for 60 s more by gateway: HTTP 429 (since ${clock(PAUSED_SINCE)})`,
+      `✖ alert: package: paused by the gateway for 60 s more: HTTP 429 (since ${clock(PAUSED_SINCE)})`,
       '  cardpoll resume package',
       '',
       'TASK      HEALTH      QUEUE  MANUAL  BACKOFF  RUNNING  /S 10S  /S 5MIN  OK %',
@@ -93,7 +93,7 @@ describe('tables', () => {
       '',
       'capacity   realname 278/s of 833/s (66 % free), carddata 278/s of 833/s (66 %',
       '           free), package 278/s of 833/s (66 % free), backlog grows at this',
-      '           rate: raise realname to 180',
+      '           rate: raise the limit of realname to 180',
       'init       running  25 %, 250,000 of 1,000,000 cards, 1h 5m left',
       'instances  ✖ none is alive',
       'gateway    ● up, 24 ms, 100 % ok',
@@ -276,7 +276,7 @@ describe('tables', () => {
     expect(stdout.split('\n').slice(0, 5)).toEqual([
       `✖ alert: the gateway refuses connections: ECONNREFUSED (since ${clock(breaker.since)})`,
       '  cardpoll doctor',
-      `✖ package: paused for 60 s more by gateway: HTTP 429 (since ${clock(PAUSED_SINCE)})`,
+      `✖ package: paused by the gateway for 60 s more: HTTP 429 (since ${clock(PAUSED_SINCE)})`,
       '  cardpoll resume package',
       '',
     ]);

@@ -42,7 +42,7 @@ export const TROUBLED: Bodies['overview'] = {
     ...['paused', 'breaker_open', 'interval_missed', 'overloaded'].map((code) => ({
       code: code as 'paused',
       severity: 'alert' as const,
-      text: `carddata: ${HOSTILE} demand exceeds the limit: raise carddata to 100000, or poll it 1.8 times less often`,
+      text: `carddata: ${HOSTILE} demand exceeds the limit: raise the limit of carddata to 100000, or poll it 1.8 times less often`,
       command: 'cardpoll concurrency set carddata 100000',
       task_type: 'carddata' as const,
       caused_by: null,
@@ -53,7 +53,8 @@ export const TROUBLED: Bodies['overview'] = {
     ...OVERVIEW.capacity,
     headroom_percent: -1_234.5,
     drain_seconds: null,
-    advice: 'raise realname to 100000, or poll realname 12.3 times less often; raise carddata to 99999',
+    advice:
+      'raise the limit of realname to 100000, or poll realname 12.3 times less often; raise the limit of carddata to 99999',
   },
   gateway: {
     ...OVERVIEW.gateway,

@@ -292,7 +292,7 @@ describe('the overview', () => {
     ['initialisation', /init +✖ stuck {2}25 %, 12M of 50M/],
     ['mixed versions', /▲ versions /],
     ['alerts', /alerts +✖ /],
-    ['a backlog that never drains', /backlog grows at this rate: raise realname to 100000/],
+    ['a backlog that never drains', /backlog grows at this rate: raise the limit of realname to 100000/],
     ['a limit that is not in force', /60\/99,999 of 100k/],
   ])('shows trouble with %s', (_, pattern) => {
     expect(screenOf(troubledState({ columns: 200, rows: 60 }))).toMatch(pattern);

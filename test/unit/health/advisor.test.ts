@@ -35,7 +35,7 @@ it('raises a limit that does not meet the demand, by the smallest that does and 
     verdict: 'raise',
     maxConcurrency: 176,
     recommended: { min: 50, max: 100 },
-    remedy: expect.stringMatching(/^raise realname to 176, .* 1\.8 /),
+    remedy: expect.stringMatching(/^raise the limit of realname to 176, .* 1\.8 /),
     why: expect.stringContaining('1600 polls a second need 176, 50 to 100 are recommended at 0.10 s a call'),
   });
   expect(advice({ demand: 1_600, callMs: 100, limit: 176 })).toMatchObject({ verdict: 'keep', remedy: null });

@@ -64,7 +64,7 @@ describe('reasons of a task type', () => {
     ids.map((carrierId) => ({ carrierId, polls: 1_000, failed: 950, failedPercent: 100 - carrierId / 2 }));
 
   it.each<[string, Facts, ...string[]]>([
-    ['an operator paused it', { pauses: [PAUSE] }, 'paused warning 1 0'],
+    ['an operator paused it', { pauses: [PAUSE] }, 'paused warning 0 1'],
     ['the gateway paused it', { pauses: [{ ...PAUSE, source: 'gateway', by: 'gw' }] }, 'paused alert 1'],
     ['a stop had no effect', { stops: { ...CALM_STOPS, unconfirmed: 2 } }, 'stop_unconfirmed warning 2'],
     ['a breaker holds its interface back', { breakers: [BREAKER] }, 'breaker_open alert 2 20'],
@@ -588,16 +588,16 @@ it('a reason stays for ten seconds once it was shown, and no longer for having b
 it('shows the three newest repairs of limits and pauses, and since when there are some', () => {
   const repaired = (id: string, ...times: number[]) => ({
     ...instanceOf(id),
-    putBack: times.map((atMs) => ({ atMs, text: `put back: at ${atMs}` })),
+    putBack: times.map((atMs) => ({ atMs, text: `repair at ${atMs}` })),
   });
   expect(putBackCauses([instanceOf('a')])).toEqual([]);
   const [one] = putBackCauses([repaired('a', 5)]);
   expect(one).toMatchObject({ code: 'put_back', severity: 'warning', sinceMs: 5 });
-  expect(one?.text).toMatch(/^put back: at 5: /);
+  expect(one?.text).toMatch(/^repair at 5: /);
   // Two leaders, one after the other.
   const [four] = putBackCauses([repaired('a', 9, 3), repaired('b', 7, 5)]);
   expect(four).toMatchObject({ sinceMs: 3 });
-  expect(four?.text).toMatch(/^put back: at 9; put back: at 7; put back: at 5; and 1 more: /);
+  expect(four?.text).toMatch(/^repair at 9; repair at 7; repair at 5; and 1 more: /);
 });
 
 it('names the carriers with cards that no config selects, and those with counters in doubt', () => {

@@ -320,8 +320,15 @@ const VARIANTS: Readonly<Record<ReasonCode, () => ReadonlyArray<readonly HealthR
     }),
   put_back: () =>
     instances(
-      { a: { putBack: [{ atMs: 5, text: 'limit of realname 50, not 100' }] } },
-      { a: { putBack: [9, 7, 5, 3].map((atMs) => ({ atMs, text: `put back: at ${atMs}` })) } },
+      { a: { putBack: [{ atMs: 5, text: 'the limit of realname was 50 in Redis and is 100 again' }] } },
+      {
+        a: {
+          putBack: [9, 7, 5, 3].map((atMs) => ({
+            atMs,
+            text: `the limit of realname was ${atMs} in Redis and is 100 again`,
+          })),
+        },
+      },
     ),
 };
 

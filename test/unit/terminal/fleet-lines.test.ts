@@ -33,16 +33,16 @@ it('shows an overloaded task type by its own numbers', () => {
       ...TOO_MUCH,
       capacity_per_second: 2_035,
       headroom_task_type: 'realname' as const,
-      advice: 'raise realname to 4',
+      advice: 'raise the limit of realname to 4',
     },
   };
   expect(capacityFacts(overview, NUMBERS)).toEqual([
     'realname needs 100/s, only 35/s possible',
     'carddata 10/s of 1000/s (99 % free)',
-    'backlog grows at this rate: raise realname to 4',
+    'backlog grows at this rate: raise the limit of realname to 4',
   ]);
   expect(capacityLine(overview, NUMBERS)).toBe(
-    'realname needs 100/s, only 35/s possible, backlog grows at this rate: raise realname to 4',
+    'realname needs 100/s, only 35/s possible, backlog grows at this rate: raise the limit of realname to 4',
   );
 });
 

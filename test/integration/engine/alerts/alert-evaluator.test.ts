@@ -143,7 +143,7 @@ it('reminds of a forgotten pause once, also after a change of the leader, and sh
   await records.alerts.createRule({ ...RULE, ruleType: 'health', threshold: 1 });
   const warning = {
     severity: 'warning',
-    text: 'paused for 60 min, and for 7 h more by anna: window',
+    text: 'paused by anna for 60 min, and for 7 h more: window',
   } as const;
   condition = { ...condition, reasons: [reason('paused', warning)], pausedByOperator: true };
   const clock = new FakeClock();

@@ -326,7 +326,7 @@ describe('what holds it back', () => {
     await pauseByOperator(stores.live.work, 'carddata', { ms: 90_000, reason: 'x', by: 'anna' });
     const told = await explain();
     expect(statesOf(told)).toEqual(['scheduled', 'paused', 'scheduled']);
-    expect(told.carddata.text).toBe('is paused for 1m 30s more by anna: x');
+    expect(told.carddata.text).toBe('is paused by anna for 1m 30s more: x');
   });
 
   it('may be a breaker that every instance has which polls', async () => {

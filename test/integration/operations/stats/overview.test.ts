@@ -473,7 +473,9 @@ describe('the capacity of the fleet', () => {
       headroomTaskType: 'package',
       drainSeconds: 0,
       heldBy: null,
-      advice: expect.stringMatching(/^raise realname to 20, .* 2\.2 .*; raise package to 20, .* 3\.3 /),
+      advice: expect.stringMatching(
+        /^raise the limit of realname to 20, .* 2\.2 .*; raise the limit of package to 20, .* 3\.3 /,
+      ),
     });
   });
 

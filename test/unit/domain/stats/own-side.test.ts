@@ -30,7 +30,7 @@ it.each<[string, Partial<OwnSide>, string[]]>([
 
 it('a second figure says why timers are late, or it is not known', () => {
   expect(busyWords({ ...WELL, cpuPercent: 97 })).toBe('it uses 97 % of a core');
-  expect(busyWords({ ...WELL, machinePercent: 99.6 })).toBe('the machine is busy to 100 %');
+  expect(busyWords({ ...WELL, machinePercent: 99.6 })).toBe('the machine is 100 % busy');
   expect(busyWords(WELL)).toBeNull();
   expect(busyWords({ ...WELL, cpuPercent: null, machinePercent: null })).toBeNull();
 });

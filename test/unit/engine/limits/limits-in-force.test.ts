@@ -118,8 +118,8 @@ it('puts back a limit and a pause that the live store has as they were before, a
   expect((await limits())[1]).toMatchObject({ maxConcurrency: 5 });
   expect(await live.work.pauses()).toEqual([]);
   const texts = [
-    'put back: carddata 5, the live store had 40',
-    'put back: package is not paused, the live store had a pause that was ended',
+    'the limit of carddata was 40 in Redis and is 5 again',
+    'the ended pause of package was back in Redis and is ended again',
   ];
   expect(said).toEqual(texts);
   expect(notes).toMatchObject([

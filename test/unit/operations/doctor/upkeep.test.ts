@@ -95,7 +95,7 @@ describe('rate limits', () => {
     expect(await find([LIMIT], 10_000_000, ...configs)).toMatchObject([
       {
         status: 'warning',
-        detail: expect.stringMatching(/^realname: 200 .* 10,000,000 .*\b14 h; .*\b30 min$/),
+        detail: expect.stringMatching(/^realname: 200 .* 10,000,000 .*\b14 h, .*\b30 min$/),
       },
     ]);
   });
@@ -104,7 +104,9 @@ describe('rate limits', () => {
     expect(await find([LIMIT], 1_000_000, config(2, 'carddata', 120))).toMatchObject([{ status: 'ok' }]);
     expect(await find([LIMIT], 10_000_000, config(2, 'carddata', 900))).toMatchObject([
       {
-        detail: expect.stringMatching(/^carddata: 200 .* 50 cards .* 10,000,000 .*\b17 min; .*\b15 min$/),
+        detail: expect.stringMatching(
+          /^carddata: 200 .*\(50 cards each\) .* 10,000,000 .*\b17 min, .*\b15 min$/,
+        ),
       },
     ]);
   });

@@ -303,12 +303,12 @@ describe('a card held back', () => {
     } as const;
     expect(explain({ pauses: [pause] })).toMatchObject({
       state: 'paused',
-      text: 'is paused for 10m more by ops: maintenance',
+      text: 'is paused by ops for 10m more: maintenance',
       command: 'cardpoll resume realname',
     });
     expect(explain({ pauses: [{ ...pause, maintenanceId: 3 }] })).toMatchObject({
       state: 'paused',
-      text: 'is in maintenance 3 for 10m more by ops: maintenance',
+      text: 'is paused by maintenance window 3 for 10m more (ops: maintenance)',
       command: 'cardpoll maintenance cancel 3',
     });
   });
@@ -488,7 +488,7 @@ describe('the sentences about a card', () => {
       { member: false, init: { ...LOADED, status: 'running', percent: 43 } },
     ],
     [
-      'is paused for 9s more by ops',
+      'is paused by ops for 9s more',
       { pauses: [{ ...PAUSE, since: new Date(NOW), until: new Date(NOW + 9_000) }] },
     ],
     ['interface flow is held back', { breakers: [{ ...BREAKER, ...unsaid }] }],
