@@ -1,6 +1,6 @@
 // Logs when a task type is paused and when it resumes, once for the fleet, and notes pauses that the gateway asked for in the
-// audit trail (operators' pauses are there already), and the ends of all pauses. Runs on the leader. A prolonged pause is the same pause. A new leader logs
-// the pauses in force again.
+// audit trail (operators' pauses are there already), and the ends of all pauses. Runs on the leader. A prolonged pause is the same
+// pause. A new leader logs the pauses in force again.
 //
 // A pause that the live store has lost is not over: limits-in-force.ts restores it.
 
